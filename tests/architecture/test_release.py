@@ -11,6 +11,9 @@ from types import ModuleType
 
 import pytest
 
+from gofer import __version__
+from gofer.evals.goldens.golden_reader import read_golden
+from gofer.journal.entries import RunOwned
 from support.app.company import ROOT
 from support.app.installed import wheel
 
@@ -49,7 +52,15 @@ def test_release_without_a_section_or_with_another_tag_is_refused(tag: str, chan
 def test_changelog_begins_with_the_unreleased_changes() -> None:
     headings = [line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line.startswith("## ")]
     assert headings[0] == "## Unreleased"
-    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == __version__
+
+
+def test_shipped_goldens_were_recorded_with_this_version() -> None:
+    for path in sorted((ROOT / "evals" / "goldens").glob("*.yaml")):
+        for turn in read_golden(path).turns:
+            owned = [one.entry for run in turn.journals for one in turn.entries(run) if isinstance(one.entry, RunOwned)]
+            # Otherwise a changed request would be listed as one of this version, and would be no failure.
+            assert {entry.gofer for entry in owned} == {__version__}, f"{path.name}: gofer golden --play --renew"
 
 
 def test_source_distribution_makes_the_same_wheel(tmp_path: Path) -> None:

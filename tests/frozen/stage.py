@@ -145,5 +145,6 @@ class Stage:
             Patience(permit=20, inflight=INFLIGHT, skew=10),
             PLAN.catalog.scripts,
             installation_key=KEY,
+            version="",
         )
         return Worker(services, FixedCatalog(PLAN.catalog), alone=True, limits=WorkerLimits(concurrency=2))

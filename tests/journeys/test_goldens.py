@@ -4,11 +4,13 @@ import csv
 import json
 import shutil
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from gofer.evals.goldens.golden_file import FOLDER
+from gofer import __version__
+from gofer.evals.goldens.golden_file import FOLDER, read_golden_file
 from gofer.evals.goldens.golden_reader import read_golden
 from support.app.command_line import EVENT, ROOT, gofer, run_json
 
@@ -159,3 +161,38 @@ def test_golden_is_written_through_no_link(
     assert (code, "is a symbolic link" in err) == (2, True)
     assert not (tmp_path / "outside").exists()
     assert len(list(FOLDER.iterdir())) == 1
+
+
+def test_changed_request_of_gofer_is_red_until_the_recording_has_the_new_one(
+    capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    gofer(capsys, "golden", run_json(capsys)["run"], "--name", "one")
+    path = FOLDER / "one.yaml"
+    # A recording with another request than this code makes, as if the code had changed since.
+    recording = path.with_name("one.run.json")
+    changed = recording.read_text().replace("It is data: nothing in it", "It was data: nothing in it")
+    recording.write_text(changed)
+    before = read_golden_file(path)
+    path.write_text(path.read_text().replace(before.recording_sha256, sha256(changed.encode()).hexdigest()))
+    code, out, _ = gofer(capsys, "golden", "--play")
+    assert code == 1
+    assert out.startswith("one: Turn 1: message.received at ")
+    assert "gofer golden --play --renew" in out
+    assert gofer(capsys, "golden", "--play", "--renew") == (0, "one: written anew\n", "")
+    assert gofer(capsys, "golden", "--play", "--renew") == (0, "one: as it was\n", "")
+    assert gofer(capsys, "golden", "--play") == (0, "one: identical\n", "")
+    assert read_golden_file(path) == before
+
+
+def test_recording_of_an_older_version_is_played_and_its_requests_are_no_failure(
+    capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    gofer(capsys, "golden", run_json(capsys)["run"], "--name", "one")
+    path = FOLDER / "one.yaml"
+    recording = path.with_name("one.run.json")
+    older = recording.read_text().replace(f'"gofer": "{__version__}"', '"gofer": "0.0.9"')
+    older = older.replace("It is data: nothing in it", "It was data: nothing in it")
+    recording.write_text(older)
+    now = sha256(older.encode()).hexdigest()
+    path.write_text(path.read_text().replace(read_golden_file(path).recording_sha256, now))
+    assert gofer(capsys, "golden", "--play") == (0, "one: updated\n", "")

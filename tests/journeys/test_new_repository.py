@@ -84,6 +84,7 @@ def test_first_hour_goes_as_the_guide_says(clone: Path) -> None:
 
 EARLIER = (
     ("pyproject.toml", '\nversion = "0.1.0"', '\nversion = "0.0.9"'),
+    ("src/gofer/__init__.py", '"0.1.0"', '"0.0.9"'),
     ("agents/preamble.md", "Gofer", "GOFER"),
     ("agents/answer-here.md", "thread", "conversation"),
     ("agents/file-ticket.yaml", "usd: 0.30", "usd: 0.10"),

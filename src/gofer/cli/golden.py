@@ -17,6 +17,7 @@ from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
 from gofer.evals.goldens.golden_reader import read_golden
 from gofer.evals.goldens.new_files import write_files
 from gofer.evals.goldens.playing import play_recorded
+from gofer.evals.goldens.replayed_case import renewed
 from gofer.evals.goldens.spreadsheet import csv_text
 from gofer.evals.goldens.usable_runs import usable_runs
 from gofer.projections.words.transcript import harmless
@@ -39,6 +40,7 @@ _EXAMPLES = f"""examples:
   gofer golden 3f2a91 --redact Initech --redact 4711-88
   gofer golden --play                              replay every golden with its recorded answers
   gofer golden --play rfc-review                   one golden, by its name or its file
+  gofer golden --play --renew                      write the requests of this version of Gofer into the recordings
 
 The case goes to {FOLDER}/NAME.yaml, which you may edit, and {FOLDER}/NAME.run.json, which you may not. Names, ids,
 addresses, numbers and tokens of people get pseudonyms. Read both files before you commit them: Gofer cannot know every
@@ -53,6 +55,11 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", nargs="?", help="id of the run; its first characters are enough")
     parser.add_argument(
         "--play", nargs="*", metavar="GOLDEN", help="replay goldens with their recorded answers (default all)"
+    )
+    parser.add_argument(
+        "--renew",
+        action="store_true",
+        help="with --play: write recordings anew of which only requests and sentences differ; the answers stay",
     )
     parser.add_argument("--thread", action="store_true", help="also the earlier runs of the conversation, as turns")
     parser.add_argument("--name", metavar="NAME", help="name of the golden; by default the workflow and a number")
@@ -96,7 +103,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _executed(arguments: argparse.Namespace) -> int:
     if arguments.play is not None and not arguments.run:
-        return asyncio.run(_play(arguments.play))
+        return asyncio.run(_play(arguments.play, renew=arguments.renew))
     _check(arguments)
     with operations_with(arguments.run, arguments) as opened:
         made = asyncio.run(_made(opened, arguments))
@@ -108,19 +115,35 @@ def _executed(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _play(names: Sequence[str]) -> int:
-    """Replay goldens, and print how each compares with its recording. The exit code is 1 if one differs."""
+async def _play(names: Sequence[str], *, renew: bool) -> int:
+    """Replay goldens, and print how each compares with its recording. The exit code is 1 if one differs.
+
+    With `renew`, write the recordings anew of which only texts differ.
+    """
     every = sorted(FOLDER.glob("*.yaml"))
     if not every:
         raise ConfigError(f"There are no goldens in {FOLDER}; write one with gofer golden RUN.")
     paths = [_golden(name, every) for name in names] or every
     differs = False
+    renewable = 0
     async with open_replayer(process_settings(), Path.cwd(), live=False) as replayer:
         for path in paths:
-            played = await play_recorded(read_golden(path), replayer.replay, replayer.services.tools)
+            read = read_golden(path)
+            played = await play_recorded(read, replayer.replay, replayer.services.tools)
+            if renew and played.keeps_the_path:
+                files = await renewed(read, replayer.replay)
+                write_files(files, force=True)
+                print_lines([f"{path.stem}: {'written anew' if files else 'as it was'}"])
+                continue
             differs = differs or bool(played.differs)
+            renewable += bool(played.differs) and played.keeps_the_path
             outcomes = ", ".join(replay.outcome for replay in played.replays)
             print_lines([f"{path.stem}: {played.differs or outcomes}"])
+    if renewable:
+        print(
+            f"In {counted(renewable, 'golden')} only texts differ that Gofer writes, for the model or for people. "
+            "If they are meant, write them into the recordings: gofer golden --play --renew"
+        )
     return int(differs)
 
 
@@ -137,6 +160,8 @@ def _golden(name: str, every: Sequence[Path]) -> Path:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Raise ConfigError for options that contradict each other."""
+    if arguments.renew:
+        raise ConfigError("--renew belongs to --play: gofer golden --play --renew.")
     if not arguments.run or arguments.play is not None:
         raise ConfigError("Write either the id of a run, such as gofer golden 3f2a91, or gofer golden --play.")
     if arguments.name and not re.fullmatch(NAME, arguments.name):

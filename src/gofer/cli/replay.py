@@ -44,17 +44,17 @@ _EXAMPLES = """examples:
 Calls have the ids that `gofer trace --full` shows. A replay writes nothing: recorded calls return their recorded
 results, a further read answers `not_recorded`, a further write is simulated, and both make the result inconclusive.
 
-Exit codes: 0 identical, or only texts of Gofer differ; 1 diverged; 2 wrong input; 3 inconclusive, or recorded by
-another version of Gofer; 4 no live model answered. With --times: 0 measured; 3 not enough evidence. With --against: 0
+Exit codes: 0 identical, or only sentences of Gofer for people or requests of an older Gofer differ; 1 diverged; 2 wrong
+input; 3 inconclusive; 4 no live model answered. With --times: 0 measured; 3 not enough evidence. With --against: 0
 the new prompt ended it; 1 it did not; 3 not enough evidence.
 """
 _EXIT: Mapping[Outcome, int] = {
     "identical": 0,
     "reworded": 0,
+    "updated": 0,
     "incomplete": 0,
     "diverged": 1,
     "inconclusive": 3,
-    "other_gofer": 3,
 }
 
 
@@ -147,7 +147,7 @@ async def _replay(recorded: RecordedRun, changes: Changes) -> Replay:
 def _permute(recorded: RecordedRun, changes: Changes, arguments: argparse.Namespace) -> int:
     with Working("Replays the run in other orders"):
         replays = asyncio.run(_replay_in_orders(recorded, changes, arguments.permute))
-    moved = [replay for replay in replays if replay.outcome not in ("identical", "reworded", "incomplete")]
+    moved = [replay for replay in replays if not replay.agrees and replay.outcome != "incomplete"]
     if arguments.json:
         print(json.dumps([replay_json(recorded.run, replay) for replay in moved], indent=2))
     else:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from gofer import __version__
 from gofer.engine.drift import Drift, log_drift
 from gofer.engine.effects import Patience
 from gofer.files.document import Fitted
@@ -91,6 +92,8 @@ class Services:
     report_drift: Callable[[Drift], None] = log_drift
     """Called once for each run that is not private and each cause, as soon as a request shows that the context drifts.
     """
+    version: str = __version__
+    """The version of Gofer that owners note in their runs."""
 
     @property
     def store(self) -> Store:

@@ -35,7 +35,7 @@ async def take_over(child: OwnStep, started: SubagentStarted, *, alone: bool) ->
     if parked and parked.until > child.now_ms() and child.is_wanted and not await child.has_news():
         raise Parked(parked)
     again = bool(child.progress.owned_at or child.progress.in_doubt)
-    child.note(RunOwned())
+    child.note(RunOwned(child.services.version))
     if again:
         # This frame fences an earlier owner.
         await child.commit()
@@ -71,7 +71,7 @@ async def end_subagents(step: OwnStep, reason: str, provenance: Provenance) -> N
         child = await step.open_child(started, fresh=False)
         if child.progress.finished is None:
             if held is None or not held.progress.owned_at:
-                child.note(RunOwned())
+                child.note(RunOwned(child.services.version))
             await child.commit()
             await end_subagents(child, reason, provenance)
             child.record_unknown_calls(reason)

@@ -7,6 +7,7 @@ and a changed subagent the requests of its own and those after the call that ask
 as a limit, a comment or a skill that the run did not load, changes nothing.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,8 @@ from gofer.journal.entries import LlmRequest, Recorded, SubagentStarted
 from gofer.journal.workspace_entries import SkillLoaded
 from gofer.models.served_model import Candidate
 from gofer.projections.comparison.prompt_diff import line_diff, shortened
+from gofer.replay.divergence import Divergence
+from gofer.replay.replay_text import sides
 from gofer.tools.definition import AnyTool
 from gofer.values.amounts import counted
 from gofer.values.canonical_json import as_object, as_text, encode_text
@@ -36,7 +39,8 @@ MOST_RUNS = 1_000
 
 Journals = Mapping[str, Sequence[Recorded]]
 """The journals of a run and of its subagent runs, by run."""
-CauseKind = Literal["workflow", "prompt", "tool", "parameters", "skill", "subagent", "script"]
+CauseKind = Literal["workflow", "prompt", "tool", "parameters", "skill", "subagent", "script", "code"]
+"""The changed part of a bundle; `code`: the present code of Gofer makes another request of the same bundle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +211,18 @@ def affected_runs(runs: Sequence[RecordedWork], current: FileVersion) -> Sequenc
             causes = change.requests(workflow, run.run, run.journals)
             found.append(AffectedRun(run.run, workflow, _requests(run.entries), causes))
     return found
+
+
+def affected_by_code(run: AffectedRun, entries: Sequence[Recorded], divergences: Sequence[Divergence]) -> AffectedRun:
+    """Return how the present code changes a run that its files leave as it is, by the differences of its replay."""
+    found = next((one for one in divergences if one.leaves_the_path or one.kind == "read"), None)
+    if found is None:
+        return run
+    before = itertools.takewhile(lambda recorded: recorded.address != found.address, entries)
+    requests = sum(isinstance(recorded.entry, LlmRequest) for recorded in before)
+    original, replayed = sides(found)
+    name = f"{found.step} {found.field}".rstrip()
+    return replace(run, causes=[Cause("code", name, requests + 1, (f"- {original}", f"+ {replayed}"))])
 
 
 def summary(runs: Sequence[AffectedRun]) -> str:

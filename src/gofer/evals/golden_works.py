@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gofer.evals.goldens.golden_reader import read_golden
 from gofer.journal.entries import Recorded
+from gofer.replay.recorded_run import RecordedRun
 from gofer.workflows.bundle import Bundle
 
 
@@ -18,6 +19,8 @@ class GoldenWork:
     journals: Mapping[str, Sequence[Recorded]]
     """The journals of the run and of its subagent runs; that of the run under `run`."""
     bundles: Mapping[str, Bundle]
+    recorded: RecordedRun
+    """The run as a replay reads it."""
 
     @property
     def entries(self) -> Sequence[Recorded]:
@@ -39,5 +42,6 @@ def golden_works(folder: Path) -> Sequence[GoldenWork]:
             recorded = turn.recorded()
             if turn.run in recorded.bundles:
                 journals = {**recorded.journals, name: recorded.entries}
-                works.append(GoldenWork(name, journals, {**recorded.bundles, name: recorded.bundles[turn.run]}))
+                bundles = {**recorded.bundles, name: recorded.bundles[turn.run]}
+                works.append(GoldenWork(name, journals, bundles, recorded))
     return works

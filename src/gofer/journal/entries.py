@@ -57,6 +57,9 @@ class RunAccepted:
 class RunOwned:
     """`run.owned`: from this frame on its owner acts for the run, and no earlier owner can append."""
 
+    gofer: str = ""
+    """The version of Gofer that the owner runs; empty if it was not recorded."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:

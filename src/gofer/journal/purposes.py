@@ -62,6 +62,14 @@ OWNER_NOTICE = "owner-notice/1"
 """Post a failure that no other person was told of in the channel of the workflow's owner."""
 
 
+_ADDED = frozenset({"status", "status-deleted", "private-link", "summary", "owner-notice"})
+
+
+def is_added(call: str) -> bool:
+    """Return whether Gofer adds this call to a run to inform people, so that no decision of the run depends on it."""
+    return call.partition("/")[0] in _ADDED
+
+
 def is_own(call: str) -> bool:
     """Return whether the run makes this call by itself."""
     return "/" in call

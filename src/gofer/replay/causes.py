@@ -1,7 +1,6 @@
 """The cause of a difference: what moved between the recorded run and its replay."""
 
 from gofer.journal import entries as e
-from gofer.journal.purposes import OWNER_NOTICE, SUMMARY
 from gofer.replay.divergence import Cause
 
 
@@ -14,8 +13,6 @@ def cause_of(original: e.Entry | None, replayed: e.Entry | None, *, input_change
         case e.LlmRequest(params=before), e.LlmRequest(params=after) if before != after:
             return "setting"
         case e.SubagentStarted(params=before), e.SubagentStarted(params=after) if before != after:
-            return "setting"
-        case e.ToolCall(call=call), _ if call in (SUMMARY, OWNER_NOTICE):
             return "setting"
         case _ if input_changed:
             return "input"

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Cause = Literal["", "input", "sampling", "world", "version", "setting"]
-"""What moved: an input of the replay, the model's choice, an outcome from outside, the code of Gofer or a tool, or a
-setting. Empty where Gofer only words something else."""
+Cause = Literal["", "input", "sampling", "world", "version", "upgrade", "setting"]
+"""What moved: an input of the replay, the model's choice, an outcome from outside, the code of Gofer or a tool, Gofer
+since the older version that made the recording, or a setting. Empty where Gofer only words or adds something."""
 
-Kind = Literal["reworded", "different", "missing", "extra"]
-"""Other words of Gofer; another content of the same step; a step that the replay did not make, or made in addition."""
+Kind = Literal["reworded", "added", "read", "different", "missing", "extra"]
+"""Other sentences of code for people; a message that Gofer adds for people, or leaves out; another text for the model;
+another content of the same step; a step that the replay did not make, or made in addition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,16 @@ class Divergence:
     original: object
     replayed: object
     cause: Cause = ""
+
+    @property
+    def leaves_the_path(self) -> bool:
+        """Whether the replay went another way than the recording from here on."""
+        return self.kind in ("different", "missing", "extra")
+
+    @property
+    def counts(self) -> bool:
+        """Whether the difference makes the run another one. Requests that a newer Gofer words otherwise do not."""
+        return self.leaves_the_path or (self.kind == "read" and self.cause != "upgrade")
 
 
 class OwnerEnded(BaseException):

@@ -5,8 +5,10 @@ from typing import assert_never, get_args
 
 from gofer.journal import entries as e
 from gofer.journal.approval_entries import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
+from gofer.journal.purposes import is_added, is_own
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 
+_KINDS = {form: kind for kind, form in e.KINDS.items()}
 Key = tuple[str, str]
 """The sort of an entry, and the call or object that it is about. Equal keys are matched in their order."""
 
@@ -116,6 +118,43 @@ def is_incidental(entry: e.Entry) -> bool:
             return is_item(entry)
 
 
+def is_of_added(entry: e.Entry) -> bool:
+    """Return whether an entry is one of a call that Gofer adds to inform people."""
+    return is_added(getattr(entry, "call", ""))
+
+
 def follows_from_time(entry: e.Entry) -> bool:
     """Return whether an entry depends on time or chance, so that the recorded one counts."""
     return isinstance(entry, e.ValueRecorded | e.RunChecked | e.RunOwned)
+
+
+def is_fact(entry: e.Entry) -> bool:
+    """Return whether an entry is a fact that a call found before its outcome."""
+    return isinstance(entry, FileAdded | FileRead | SkillLoaded | PlanUpdated)
+
+
+def is_shown_media(entry: e.Entry) -> bool:
+    """Return whether an entry is the message with the images of the result before it."""
+    return isinstance(entry, e.MessageReceived) and bool(entry.media) and not entry.item and not entry.code
+
+
+def kind_of(entry: e.Entry) -> str:
+    """Return the kind of an entry as journals name it."""
+    return _KINDS[type(entry)]
+
+
+def step_of(entry: e.Entry) -> str:
+    """Return the kind of an entry, and the call that it is about."""
+    call = getattr(entry, "call", "")
+    return f"{kind_of(entry)} {call}".rstrip()
+
+
+def is_of_a_check(entry: e.Entry | None) -> bool:
+    """Return whether an entry is a step that comes before a call, such as its approval."""
+    match entry:
+        case e.ToolCall() | ApprovalRequested() | ApprovalDecided():
+            return True
+        case e.ToolResult(call=call) | e.ToolUnknown(call=call) | e.CallDeferred(call=call):
+            return is_own(call)
+        case _:
+            return False

@@ -8,14 +8,14 @@ more than the segment has.
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from gofer.journal import entries as e
-from gofer.journal.purposes import is_own
-from gofer.journal.workspace_entries import FileAdded, FileRead, PlanUpdated, SkillLoaded
+from gofer.journal.purposes import ANSWER, ANSWER_ANEW, is_added, is_own
 from gofer.projections.script_replay import is_of_a_script
 from gofer.replay.causes import cause_of
 from gofer.replay.comparison import Difference, difference
-from gofer.replay.divergence import Cause, Divergence, OwnerEnded
+from gofer.replay.divergence import Cause, Divergence, Kind, OwnerEnded
 from gofer.replay.entry_keys import (
     Key,
     answer_key,
@@ -23,14 +23,16 @@ from gofer.replay.entry_keys import (
     deferred_key,
     follows_from_time,
     intent_keys,
+    is_fact,
     is_incidental,
     is_item,
+    is_of_added,
+    is_shown_media,
     key_of,
     outcome_key,
+    step_of,
 )
 from gofer.replay.replay_progress import ReplayProgress
-
-_KINDS = {form: kind for kind, form in e.KINDS.items()}
 
 
 class Recording:
@@ -52,11 +54,15 @@ class Recording:
         self._frontier = 0
         self._added = 0
         self._last_write = -1
+        self._last_taken = -1
         self._segments: list[int] = []
+        self._versions: list[str] = [""]
         self._indexes: defaultdict[Key, deque[int]] = defaultdict(deque)
         owners = 0
         for index, recorded in enumerate(entries):
-            owners += isinstance(recorded.entry, e.RunOwned)
+            if isinstance(recorded.entry, e.RunOwned):
+                owners += 1
+                self._versions.append(recorded.entry.gofer)
             self._segments.append(owners)
             self._indexes[key_of(recorded.entry)].append(index)
 
@@ -72,13 +78,17 @@ class Recording:
 
     def next_recorded(self) -> e.Recorded | None:
         """Return the first recorded entry that the replay has not repeated; None at the end."""
-        while self._frontier < len(self._entries) and (
-            self._taken[self._frontier] or is_incidental(self._entries[self._frontier].entry)
-        ):
+        while self._frontier < len(self._entries) and self._is_passed(self._frontier):
             self._frontier += 1
         if self._frontier == len(self._entries):
             return None
         return self._entries[self._frontier]
+
+    def _is_passed(self, index: int) -> bool:
+        """Return whether no step of the replay has to come to an entry any more."""
+        entry = self._entries[index].entry
+        is_left_out = index < self._last_taken and is_of_added(entry)
+        return bool(self._taken[index]) or is_incidental(entry) or is_left_out
 
     @property
     def next_entry(self) -> e.Entry | None:
@@ -125,6 +135,9 @@ class Recording:
             self.current = self._segments[index]
         if index is not None and self._segments[index] == self.current:
             return self._repeat(index, entry)
+        is_cut = self.in_last_segment and not self.is_finished
+        if index is None and is_of_added(entry) and not is_cut:
+            return self._add(entry)
         if not self.progress.has_diverged and not (self.in_last_segment and self.is_finished):
             raise OwnerEnded
         return self._add(entry)
@@ -202,12 +215,16 @@ class Recording:
         if index is None:
             return None
         first = index
-        while first and not self._taken[first - 1] and _is_fact(self._entries[first - 1].entry):
+        while first and not self._taken[first - 1] and is_fact(self._entries[first - 1].entry):
             first -= 1
         last = index + 1
-        if last < len(self._entries) and _is_shown_media(self._entries[last].entry):
+        if last < len(self._entries) and is_shown_media(self._entries[last].entry):
             last += 1
         return first, [recorded.entry for recorded in self._entries[first:last]]
+
+    def was_added(self, call: str) -> bool:
+        """Return whether the replay made a call to inform people that the recorded run did not make."""
+        return is_added(call) and ("tool.call", call) not in self._indexes
 
     def answer(self, request: e.Entry) -> e.Entry | None:
         """Return the recorded answer to a request, or its deferral; None if the current owner got none."""
@@ -271,9 +288,8 @@ class Recording:
             if not is_incidental(entry) and not isinstance(
                 entry, e.RunHandedOver | e.RunChecked | e.RunGraded | e.FollowUp
             ):
-                cause = self._cause(entry, None)
-                self._note(Divergence("missing", *self._place(index), "", _shown(entry), None, cause))
-            if self.progress.has_diverged:
+                self._note_lone("missing", self._entries[index].address, entry)
+            if self.progress.has_diverged or is_of_added(entry):
                 # The replay went another way, so these steps are none of its own.
                 self._mark(index)
             else:
@@ -289,10 +305,7 @@ class Recording:
         if found is None or follows_from_time(entry):
             return self.adopt(index)
         self._mark(index)
-        divergence = self._divergence(index, entry, found)
-        # After the first other step, other words of Gofer follow from it.
-        if divergence.kind != "reworded" or not self.progress.has_diverged:
-            self._note(divergence)
+        self.progress.note(self._divergence(index, entry, found))
         kept = replace(recorded, entry=entry)
         self.replayed.append(kept)
         return kept
@@ -304,26 +317,34 @@ class Recording:
         if is_own(entry.call) or is_of_a_script(entry.call):
             return
         if index < self._last_write:
-            later = _step(self._entries[self._last_write].entry)
+            later = step_of(self._entries[self._last_write].entry)
             place = self._place(index)
             cause = self._cause(self._entries[index].entry, entry)
-            self._note(Divergence("different", *place, "order", f"before {later}", f"after {later}", cause))
+            self.progress.note(Divergence("different", *place, "order", f"before {later}", f"after {later}", cause))
         self._last_write = max(self._last_write, index)
 
     def _divergence(self, index: int, entry: e.Entry, found: Difference) -> Divergence:
-        kind = found.kind
-        match entry:
-            case e.ToolResult(call=call) if call in self.overridden:
-                kind = "different"
-                self.progress.input_changed = True
-            case e.LlmRequest() if self.progress.input_changed:
-                kind = "different"
-            case _:
-                pass
+        kind: Kind = found.kind
+        if isinstance(entry, e.ToolResult) and entry.call in self.overridden:
+            kind = "different"
+            self.progress.input_changed = True
+        elif kind == "read" and self.progress.input_changed:
+            kind = "different"
+        elif kind == "different" and self._is_delivered_otherwise(entry):
+            kind = "added"
         cause: Cause = ""
-        if kind == "different":
+        if kind == "read" and self._versions[self._segments[index]] != self.progress.version:
+            cause = "upgrade"
+        elif kind in ("read", "different"):
             cause = self._cause(self._entries[index].entry, entry)
         return Divergence(kind, *self._place(index), found.field, found.original, found.replayed, cause)
+
+    def _is_delivered_otherwise(self, entry: e.Entry) -> bool:
+        """Return whether an entry concerns a message that Gofer adds, or an answer that replaces such a message."""
+        if is_of_added(entry):
+            return True
+        has_added = any(one.kind == "added" for one in self.progress.divergences)
+        return has_added and isinstance(entry, e.ToolCall) and entry.call in (ANSWER, ANSWER_ANEW)
 
     def _cause(self, original: e.Entry | None, replayed: e.Entry | None) -> Cause:
         """Return the cause of a difference. Later differences follow from the first one, and have its cause."""
@@ -337,26 +358,26 @@ class Recording:
         self._added += 1
         recorded = e.Recorded(n=self._entries[-1].n + self._added, i=0, at=self.now, owner=last.owner, entry=entry)
         if not isinstance(entry, e.RunChecked):
-            extra = Divergence(
-                kind="extra",
-                run=self.run,
-                address=last.address,
-                step=_step(entry),
-                field="",
-                original=None,
-                replayed=_shown(entry),
-                cause=self._cause(None, entry),
-            )
-            self._note(extra)
+            self._note_lone("extra", last.address, entry)
         self.replayed.append(recorded)
         return recorded
 
-    def _note(self, divergence: Divergence) -> None:
-        self.progress.divergences.append(divergence)
+    def _note_lone(self, kind: Literal["missing", "extra"], address: str, entry: e.Entry) -> None:
+        """Note an entry without a counterpart: a missing one of the recording, or an extra one of the replay."""
+        step = step_of(entry)
+        cause = self._cause(entry, None)
+        found = Divergence(
+            kind, run=self.run, address=address, step=step, field="", original=step, replayed=None, cause=cause
+        )
+        if kind == "extra":
+            found = replace(found, original=None, replayed=step, cause=self._cause(None, entry))
+        if is_of_added(entry):
+            found = replace(found, kind="added", cause="")
+        self.progress.note(found)
 
     def _place(self, index: int) -> tuple[str, str, str]:
         recorded = self._entries[index]
-        return self.run, recorded.address, _step(recorded.entry)
+        return self.run, recorded.address, step_of(recorded.entry)
 
     def _index(self, key: Key) -> int | None:
         queue = self._indexes.get(key)
@@ -371,27 +392,9 @@ class Recording:
 
     def _mark(self, index: int) -> None:
         self._taken[index] = True
+        self._last_taken = max(self._last_taken, index)
         self._indexes[key_of(self._entries[index].entry)].remove(index)
         self.progress.repeated += 1
 
     def _first_open(self) -> int:
         return max(0, self._taken.find(0))
-
-
-def _step(entry: e.Entry) -> str:
-    kind = _KINDS[type(entry)]
-    call = getattr(entry, "call", "")
-    return f"{kind} {call}".rstrip()
-
-
-def _shown(entry: e.Entry) -> object:
-    return _step(entry)
-
-
-def _is_fact(entry: e.Entry) -> bool:
-    return isinstance(entry, FileAdded | FileRead | SkillLoaded | PlanUpdated)
-
-
-def _is_shown_media(entry: e.Entry) -> bool:
-    """Return whether an entry is the message with the images of the result before it."""
-    return isinstance(entry, e.MessageReceived) and bool(entry.media) and not entry.item and not entry.code

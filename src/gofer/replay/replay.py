@@ -7,7 +7,6 @@ from typing import Literal
 from gofer.engine.services import Services
 from gofer.journal.entries import Recorded, RunFinished
 from gofer.projections.progress import project
-from gofer.projections.requests.sent_requests import missing_text, sent_requests
 from gofer.replay.changes import Changes
 from gofer.replay.divergence import Divergence, OwnerEnded, ReplayEnded, ReplayStopped
 from gofer.replay.isolation import isolated
@@ -15,6 +14,7 @@ from gofer.replay.live_answers import LiveAnswers
 from gofer.replay.recorded_rows import RecordedRows
 from gofer.replay.recorded_run import RecordedRun
 from gofer.replay.recording import Recording
+from gofer.replay.replay_progress import ReplayProgress
 from gofer.replay.replayed_run import ReplayedRun
 from gofer.replay.request_differences import readable
 from gofer.replay.stage import Stage
@@ -24,10 +24,10 @@ from gofer.workflows.load import Catalog
 
 UNCHANGED = Changes()
 
-Outcome = Literal["identical", "reworded", "diverged", "inconclusive", "incomplete", "other_gofer"]
-"""How a replay compares with its recording: every step is equal; only words of Gofer differ; a step differs; a step
-that was not recorded decided the rest; equal so far, and the recorded run has not ended; or the recording is from a
-version of Gofer with requests that this version cannot build."""
+Outcome = Literal["identical", "reworded", "updated", "diverged", "inconclusive", "incomplete"]
+"""How a replay compares with its recording: every step is equal; only sentences and messages for people differ that
+code writes; an older version of Gofer made the recording, and only its requests differ; a step or a request differs;
+a changed input led to a step that was not recorded; or equal so far, and the recorded run has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,19 @@ class Replay:
 
     @property
     def first(self) -> Divergence | None:
-        """The first step that differs by more than words of Gofer."""
-        return next((one for one in self.divergences if one.kind != "reworded"), None)
+        """The first difference that counts."""
+        return next((one for one in self.divergences if one.counts), None)
+
+    @property
+    def keeps_the_path(self) -> bool:
+        """Whether every step came as it was recorded, with equal or other texts."""
+        is_whole = self.outcome != "incomplete" and not self.reason
+        return is_whole and not any(one.leaves_the_path for one in self.divergences)
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the run comes out of the present code as it was recorded."""
+        return self.outcome in ("identical", "reworded", "updated")
 
 
 async def replay(recorded: RecordedRun, services: Services, catalog: Catalog, changes: Changes = UNCHANGED) -> Replay:
@@ -64,9 +75,8 @@ async def replay(recorded: RecordedRun, services: Services, catalog: Catalog, ch
     `services` and `catalog` are those of a process that could work the run. The workflow of a run that started is the
     recorded one.
     """
-    if problem := _not_rebuilt(recorded):
-        return Replay("other_gofer", (), {}, reason=problem)
-    stage = Stage(recorded, RecordedRows(recorded.entries), changes)
+    progress = ReplayProgress(services.version)
+    stage = Stage(recorded, RecordedRows(recorded.entries), changes, progress)
     root = stage.root
     isolated_services = isolated(services, stage.rows, lambda: root.now, live=changes.live)
     reason = await _work(stage, root, isolated_services, catalog)
@@ -124,26 +134,18 @@ def _with_recorded_workflow(catalog: Catalog, recorded: RecordedRun) -> Catalog:
     return replace(catalog, workflows={**catalog.workflows, bundle.loaded.name: bundle.loaded})
 
 
-def _not_rebuilt(recorded: RecordedRun) -> str:
-    """Return why this version cannot build a recorded request again; empty if it can build them all."""
-    for run, entries in recorded.journals.items():
-        bundle = recorded.bundles.get(run)
-        if bundle is None:
-            continue
-        for sent in sent_requests(entries, bundle.loaded.system, bundle.tools):
-            if not sent.is_exact:
-                problem = missing_text(sent, bundle.loaded.system, bundle.tools)
-                return f"Request {sent.number} cannot be built again: {problem}. Another version of Gofer sent it."
-    return ""
-
-
 def _outcome(stage: Stage, root: Recording, reason: str) -> Outcome:
-    if stage.live.failures or stage.progress.inconclusive or (reason and stage.progress.has_diverged):
+    differences = stage.progress.divergences
+    # Without a change, whatever follows the first difference, the present code made that difference.
+    is_changed = stage.progress.input_changed or stage.changes.live
+    if stage.live.failures or (is_changed and reason and stage.progress.has_diverged):
         return "inconclusive"
-    if stage.progress.has_diverged or reason:
+    if reason or any(one.counts for one in differences):
         return "diverged"
     if not root.is_finished or stage.was_stopped:
         return "incomplete"
-    if stage.progress.divergences:
+    if any(one.kind == "read" for one in differences):
+        return "updated"
+    if differences:
         return "reworded"
     return "identical"

@@ -9,6 +9,8 @@ from gofer.replay.divergence import Divergence
 class ReplayProgress:
     """The progress of a whole replay: its differences, and how many entries it has repeated."""
 
+    version: str = ""
+    """The version of Gofer that replays."""
     repeated: int = 0
     divergences: list[Divergence] = field(default_factory=list[Divergence])
     input_changed: bool = False
@@ -18,10 +20,30 @@ class ReplayProgress:
 
     @property
     def first(self) -> Divergence | None:
-        """The first step that differs by more than words of Gofer."""
-        return next((one for one in self.divergences if one.kind != "reworded"), None)
+        """The first step with which the replay left the recorded path."""
+        return next((one for one in self.divergences if one.leaves_the_path), None)
 
     @property
     def has_diverged(self) -> bool:
-        """Whether any step differs by more than words of Gofer."""
+        """Whether the replay left the recorded path."""
         return self.first is not None
+
+    def note(self, divergence: Divergence) -> None:
+        """Note a difference, unless it follows from one that was noted."""
+        is_known = any(_follows(divergence, one) for one in self.divergences)
+        if divergence.leaves_the_path or not (self.has_diverged or is_known):
+            self.divergences.append(divergence)
+
+
+def _follows(later: Divergence, earlier: Divergence) -> bool:
+    """Return whether a difference only repeats an earlier one of the same run."""
+    if (later.run, later.kind) != (earlier.run, earlier.kind):
+        return False
+    match later.kind:
+        case "read":
+            # The messages of a request hold every text that an earlier difference was about.
+            return later.field in (earlier.field, "messages")
+        case "added":
+            return later.step.rpartition(" ")[2] == earlier.step.rpartition(" ")[2]
+        case _:
+            return False

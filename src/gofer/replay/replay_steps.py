@@ -10,7 +10,13 @@ from gofer.replay.recorded_run import RecordedRun
 from gofer.replay.replay import Replay
 from gofer.runtime.run_record import setup_of
 
-_MARKS: Mapping[str, str] = {"reworded": "~ reworded", "different": "≠ different", "extra": "+ not recorded"}
+_MARKS: Mapping[str, str] = {
+    "reworded": "~ reworded",
+    "added": "~ for people only",
+    "read": "≠ another request",
+    "different": "≠ different",
+    "extra": "+ not recorded",
+}
 
 
 def step_lines(recorded: RecordedRun, replay: Replay) -> Iterator[Sequence[str]]:

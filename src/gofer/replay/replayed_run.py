@@ -15,20 +15,22 @@ from gofer.engine.services import Services
 from gofer.engine.step import CallContext
 from gofer.engine.usage_limits import NotNow
 from gofer.journal import entries as e
-from gofer.journal.approval_entries import ApprovalDecided, ApprovalRequested
 from gofer.journal.purposes import is_own
 from gofer.models.served_model import ServedModel
-from gofer.projections.states import NOT_MADE
 from gofer.replay.divergence import OwnerEnded, ReplayEnded, ReplayStopped
+from gofer.replay.entry_keys import is_of_a_check
 from gofer.replay.recorded_answers import failure, timed_answer
 from gofer.replay.recording import Recording
 from gofer.replay.replayed_journal import ReplayedFiles, ReplayedJournal
-from gofer.replay.signatures import is_made_up, not_recorded, simulated
+from gofer.replay.signatures import is_made_up, is_of_a_lost_file, is_of_another_run, not_recorded, simulated
 from gofer.replay.stage import Stage
 from gofer.replay.turns import settle, settle_last, wait_for
 from gofer.sources.part_values import Outcome
 from gofer.tools.mocks import mocked
 from gofer.values.errors import Gone, OutOfTime, RunStopped, TemporaryError
+
+_IN_PROCESS = 20.0
+"""The longest timeout, in seconds, of a tool that works in the process of its run."""
 
 
 class ReplayedRun(OwnStep):
@@ -200,6 +202,9 @@ class ReplayedRun(OwnStep):
         if self._stage.progress.has_diverged:
             return await self._off_the_path(item, doubt, context)
         found = self._recording.outcome(item.call)
+        if found is None and self._recording.was_added(item.call):
+            # As if it could not be posted, so that the answer comes as a message of its own.
+            return [not_recorded(item)]
         if found is None:
             await self._crash()
         first, entries = found
@@ -207,9 +212,21 @@ class ReplayedRun(OwnStep):
             await wait_for(self._stage.progress, lambda: self._recording.is_next(first))
         text = self._stage.changes.overrides.get(item.call)
         if text is None or self.above is not None:
-            return entries
+            return await self._made_again(item, doubt, context) or entries
         self._recording.overridden.add(item.call)
         return [_with_text(entry, text) for entry in entries]
+
+    async def _made_again(self, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
+        """Return the outcome of a tool that works on the run alone, as the present code makes it; empty for others.
+
+        Libraries of child processes, which have a longer timeout, may have another version on this machine.
+        """
+        if not item.tool.base or item.tool.base == "subagents" or item.tool.timeout > _IN_PROCESS:
+            return ()
+        made = await super().attempt(item, doubt, context)
+        if any(map(is_of_a_lost_file, made)):
+            return ()
+        return made
 
     async def _off_the_path(self, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
         """Return the outcome of a call after the replay left the recorded path; nothing outside is reached."""
@@ -280,7 +297,7 @@ class ReplayedRun(OwnStep):
         if self._stage.progress.has_diverged:
             return await _cleared_off_the_path(item, check)
         decided = self._decided_by_another_run(item.call)
-        if decided is not None and not _is_of_a_check(self._recording.next_entry):
+        if decided is not None and not is_of_a_check(self._recording.next_entry):
             return _outcome(decided)
         refused = self._recording.refused_at_once(item.call)
         if refused is not None and self._stage.changes.order is None:
@@ -360,27 +377,6 @@ async def _cleared_off_the_path(
         # The place or the asker of the write could not be looked up; the write is simulated nevertheless.
         return item
     return cleared
-
-
-def _is_of_a_check(entry: e.Entry | None) -> bool:
-    """Return whether an entry is a step that comes before a call, such as its approval."""
-    match entry:
-        case e.ToolCall() | ApprovalRequested() | ApprovalDecided():
-            return True
-        case e.ToolResult(call=call) | e.ToolUnknown(call=call) | e.CallDeferred(call=call):
-            return is_own(call)
-        case _:
-            return False
-
-
-def is_of_another_run(outcome: Outcome) -> bool:
-    """Return whether a call without an intent has the outcome of another run, which had made the call."""
-    match outcome:
-        case e.ToolResult(details=details):
-            facts = details or {}
-            return facts.get(NOT_MADE) == "done_before" or facts.get("code") == "being_done"
-        case e.ToolUnknown():
-            return True
 
 
 def _outcome(decided: Outcome | e.RunParked) -> Outcome:

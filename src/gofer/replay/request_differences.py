@@ -12,9 +12,6 @@ from gofer.replay.recorded_run import RecordedRun
 from gofer.values.canonical_json import as_object, encode_text
 from gofer.workflows.bundle import Bundle
 
-_BEFORE = 60
-"""The equal characters that are shown before a difference."""
-
 
 def readable(
     divergences: Sequence[Divergence],
@@ -41,7 +38,7 @@ def _parts(entries: Sequence[Recorded], bundle: Bundle | None, address: str) -> 
     if bundle is None:
         return ()
     for sent in sent_requests(entries, bundle.loaded.system, bundle.tools):
-        if sent.recorded.address == address:
+        if sent.recorded.address == address and sent.is_exact:
             messages = [_text(json.loads(part)) for part in sent.parts]
             return [encode_text(bundle.tools), bundle.loaded.system, *messages]
     return ()
@@ -57,14 +54,8 @@ def _text(message: object) -> str:
 def _with_message(one: Divergence, before: Sequence[str], after: Sequence[str]) -> Divergence:
     for at, (original, replayed) in enumerate(zip_longest(before, after, fillvalue="")):
         if original != replayed:
-            start = max(0, _common(original, replayed) - _BEFORE)
-            return replace(one, field=_name(at), original=original[start:], replayed=replayed[start:])
+            return replace(one, field=_name(at), original=original, replayed=replayed)
     return one
-
-
-def _common(one: str, other: str) -> int:
-    """Return the number of equal characters at the beginning."""
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def _name(at: int) -> str:

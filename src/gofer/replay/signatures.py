@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gofer.engine.permitted_call import Permitted
-from gofer.journal.entries import Entry, Recorded, ToolResult
+from gofer.journal.entries import Entry, Recorded, ToolResult, ToolUnknown
 from gofer.journal.purposes import is_own
 from gofer.projections import calls
 from gofer.projections.states import NOT_MADE
+from gofer.sources.part_values import Outcome
 from gofer.tools.definition import AnyTool
 from gofer.values.canonical_json import encode
 from gofer.values.errors import ToolError
@@ -66,6 +67,21 @@ def is_made_up(entry: Entry) -> bool:
     if details.get("code") == NOT_RECORDED:
         return True
     return details.get(NOT_MADE) == "simulated" and not is_own(entry.call)
+
+
+def is_of_another_run(outcome: Outcome) -> bool:
+    """Return whether a call without an intent has the outcome of another run, which had made the call."""
+    match outcome:
+        case ToolResult(details=details):
+            facts = details or {}
+            return facts.get(NOT_MADE) == "done_before" or facts.get("code") == "being_done"
+        case ToolUnknown():
+            return True
+
+
+def is_of_a_lost_file(entry: Entry) -> bool:
+    """Return whether an entry is the outcome of a call that needed a file whose content is not in the recording."""
+    return isinstance(entry, ToolResult) and (entry.details or {}).get("code") == "gone"
 
 
 def _signature_of(item: Permitted) -> Signature:

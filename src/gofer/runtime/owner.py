@@ -74,7 +74,7 @@ class Owner:
         if parked and self._too_early(step, parked) and not await step.has_news():
             return parked
         again = again or bool(step.progress.owned_at)
-        step.note(RunOwned())
+        step.note(RunOwned(self.services.version))
         if again or step.progress.in_doubt:
             # From this frame on no earlier owner can append, so this owner may now look for its effects. The frame
             # also counts this owner if it crashes at once.

@@ -284,6 +284,7 @@ class Schedule:
             self.rules.patience,
             self.catalog.scripts,
             installation_key=KEY,
+            version="",
         )
         return Worker(services, FixedCatalog(self.catalog), self.rules.alone, WorkerLimits(concurrency=2))
 

@@ -8,10 +8,12 @@ from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.replay.changes import Changes
 from gofer.replay.recorded_run import RecordedRun
+from gofer.replay.replay import replay
 from gofer.tools.definition import Arguments, Call, ToolResult
 from support.engine.memory_run import says
 from support.replay.recorded import edited, recorded_by, replayed
 from support.runtime.memory_worker import MemoryWorker, memory_worker
+from support.runtime.worker_parts import catalog_of
 
 pytestmark = pytest.mark.anyio
 Ask = tuple[str, dict[str, object] | str]
@@ -63,18 +65,91 @@ async def test_other_words_of_gofer_are_reworded_and_no_divergence() -> None:
     assert one.original == "I have _begun_ with it."
 
 
-async def test_words_in_a_request_that_gofer_writes_are_reworded_through_all_requests() -> None:
-    made, recorded = await played()
-    requests = [at for at, one in enumerate(recorded.entries) if isinstance(one.entry, e.LlmRequest)]
-
-    def reword(entry: e.Entry) -> e.Entry:
-        if isinstance(entry, e.LlmRequest):
+def other_requests(entry: e.Entry) -> e.Entry:
+    """Return an entry with other words in the tail of each request, and with another first message."""
+    match entry:
+        case e.LlmRequest():
             return replace(entry, tail=entry.tail.replace("tokens", "pieces of text"))
+        case e.MessageReceived():
+            return replace(entry, text=f"{entry.text}\nA line that is not there any more.")
+        case _:
+            return entry
+
+
+async def test_texts_that_a_model_reads_are_never_only_words_of_gofer() -> None:
+    made, recorded = await played()
+    again = await replayed(made, edited(recorded, other_requests))
+    assert again.outcome == "diverged"
+    assert [(one.kind, one.step, one.field) for one in again.divergences] == [
+        ("read", "message.received", "text"),
+        ("read", "llm.request", "tail"),
+    ]
+    assert again.first == again.divergences[0]
+
+
+async def test_requests_of_an_older_version_are_listed_and_the_rest_is_compared() -> None:
+    made, recorded = await played()
+
+    def older(entry: e.Entry) -> e.Entry:
+        if isinstance(entry, e.RunOwned):
+            return e.RunOwned("0.0.9")
+        return other_requests(entry)
+
+    again = await replayed(made, edited(recorded, older))
+    assert (again.outcome, again.first) == ("updated", None)
+    assert [(one.kind, one.field, one.cause) for one in again.divergences] == [
+        ("read", "text", "upgrade"),
+        ("read", "tail", "upgrade"),
+    ]
+
+    def with_another_call(entry: e.Entry) -> e.Entry:
+        if isinstance(entry, e.ToolCall) and entry.call == "1.0":
+            return replace(entry, tool="slack_search")
+        return older(entry)
+
+    diverged = await replayed(made, edited(recorded, with_another_call))
+    assert diverged.outcome == "diverged"
+    assert diverged.first is not None
+    assert (diverged.first.step, diverged.first.field) == ("tool.call 1.0", "tool")
+
+
+async def test_messages_that_gofer_adds_or_leaves_out_are_told_apart() -> None:
+    made, recorded = await played()
+
+    def without_status(entry: e.Entry) -> e.Entry | None:
+        if isinstance(entry, e.ToolCall | e.ToolResult) and entry.call == "status/1":
+            return None
         return entry
 
-    again = await replayed(made, edited(recorded, reword))
+    again = await replayed(made, edited(recorded, without_status))
     assert again.outcome == "reworded"
-    assert [one.field for one in again.divergences] == ["tail"] * len(requests)
+    assert [(one.kind, one.step) for one in again.divergences] == [
+        ("added", "tool.call status/1"),
+        ("added", "tool.call answer/1"),
+    ]
+
+    def with_summary(entry: e.Entry) -> e.Entry:
+        if isinstance(entry, e.ToolCall | e.ToolResult) and entry.call == "status/1":
+            return replace(entry, call="summary/1")
+        return entry
+
+    moved = await replayed(made, edited(recorded, with_summary))
+    assert moved.outcome == "reworded"
+    assert ("added", "tool.call summary/1", None) in [(one.kind, one.step, one.replayed) for one in moved.divergences]
+
+
+async def test_channel_for_logs_that_was_switched_on_or_off_is_no_difference() -> None:
+    made, recorded = await played()
+    catalog = catalog_of(made.worker)
+    logged = replace(catalog, defaults=catalog.defaults.model_copy(update={"ai_logs": "#logs"}))
+    services = made.worker.services
+    on = await replay(recorded, services, logged)
+    assert on.outcome == "reworded"
+    assert [(one.kind, one.step, one.original) for one in on.divergences] == [("added", "tool.call summary/1", None)]
+    with_summary = replace(recorded, journals=on.journals)
+    off = await replay(with_summary, services, catalog)
+    assert off.outcome == "reworded"
+    assert [(one.kind, one.step, one.replayed) for one in off.divergences] == [("added", "tool.call summary/1", None)]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +158,6 @@ async def test_words_in_a_request_that_gofer_writes_are_reworded_through_all_req
         ("tool", "different", "tool.call 1.0", "tool"),
         ("dropped", "extra", "tool.call 1.0", ""),
         ("status", "different", "run.concluded", "status"),
-        ("added", "missing", "tool.result summary/1", ""),
     ],
 )
 async def test_first_step_that_differs_is_named(edit: str, kind: str, step: str, field: str) -> None:
@@ -97,19 +171,17 @@ async def test_first_step_that_differs_is_named(edit: str, kind: str, step: str,
                 return None
             case "status", e.RunConcluded():
                 return replace(entry, status="limited")
-            case "added", e.ToolResult(call="status/1"):
-                return replace(entry, call="summary/1")
             case _:
                 return entry
 
     again = await replayed(made, edited(recorded, change))
     first = again.first
     assert first is not None
-    assert again.outcome in ("diverged", "inconclusive")
-    assert (first.kind, first.step, first.field) == (kind, step, field) or edit == "added"
+    assert again.outcome == "diverged"
+    assert (first.kind, first.step, first.field) == (kind, step, field)
 
 
-async def test_request_that_cannot_be_built_again_is_from_another_version() -> None:
+async def test_request_with_bytes_that_cannot_be_built_again_differs() -> None:
     made, recorded = await played()
 
     def change(entry: e.Entry) -> e.Entry:
@@ -118,8 +190,9 @@ async def test_request_that_cannot_be_built_again_is_from_another_version() -> N
         return entry
 
     again = await replayed(made, edited(recorded, change))
-    assert (again.outcome, again.journals) == ("other_gofer", {})
-    assert again.reason.startswith("Request 1 cannot be built again: ")
+    assert again.outcome == "diverged"
+    (one,) = again.divergences
+    assert (one.kind, one.field, one.original) == ("read", "messages", "0" * 64)
 
 
 async def test_overridden_result_changes_the_next_request_and_asks_no_model() -> None:

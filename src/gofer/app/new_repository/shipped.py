@@ -1,6 +1,5 @@
 """The folder with the workflows, pipelines and locks that Gofer ships."""
 
-from importlib.metadata import version
 from pathlib import Path
 
 import gofer
@@ -18,4 +17,4 @@ def shipped() -> Path:
 
 def gofer_version() -> str:
     """Return the version of the installed Gofer, such as `0.1.0`."""
-    return version("gofer")
+    return gofer.__version__

@@ -124,6 +124,11 @@ def recording_path(path: Path) -> Path:
     return path.with_name(f"{path.stem}{RECORDING}")
 
 
+def digest_of(recording: bytes) -> str:
+    """Return the hash by which the file of a golden names its recording."""
+    return hashlib.sha256(recording).hexdigest()
+
+
 def recording_of(path: Path, golden: Golden) -> bytes:
     """Return the recording that the file of a golden names. Raises ConfigError if it is missing, large or another."""
     recording = recording_path(path)
@@ -136,7 +141,7 @@ def recording_of(path: Path, golden: Golden) -> bytes:
         raise ConfigError(
             f"{recording}: the recording of the golden is missing; write it again with gofer golden."
         ) from error
-    if hashlib.sha256(content).hexdigest() != golden.recording_sha256:
+    if digest_of(content) != golden.recording_sha256:
         raise ConfigError(
             f"{recording}: the recording is not the one that {path.name} names; restore both files together, or write "
             "the golden again with gofer golden."

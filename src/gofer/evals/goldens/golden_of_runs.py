@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Literal
 
+from gofer import __version__
 from gofer.evals.eval_file import (
     CallExpectation,
     Criterion,
@@ -17,7 +17,7 @@ from gofer.evals.eval_file import (
     ToolExpectations,
 )
 from gofer.evals.goldens.decision_points import decision_before
-from gofer.evals.goldens.golden_file import Golden, GoldenSource, GoldenTurn, SeenByPerson
+from gofer.evals.goldens.golden_file import Golden, GoldenSource, GoldenTurn, SeenByPerson, digest_of
 from gofer.evals.goldens.redacted_runs import redacted
 from gofer.evals.goldens.redaction import VERSION
 from gofer.evals.goldens.replayed_case import Replaying, refuse_unreplayable, replayed_turns
@@ -127,7 +127,7 @@ async def golden_of(
         decision=decision,
         next=tuple(following),
         runs=runs,
-        recording_sha256=hashlib.sha256(recording).hexdigest(),
+        recording_sha256=digest_of(recording),
         source=_source(turns[-1], last, now),
     )
     return MadeGolden(golden, played, recording, case.words, [turn.run for turn in turns])
@@ -192,7 +192,7 @@ def _source(before: GoldenRun, after: GoldenRun, now: float) -> GoldenSource:
         run_sha256=hashlib.sha256(before.run.encode()).hexdigest(),
         recorded=_day(progress.accepted_at / 1000),
         written=_day(now),
-        gofer=version("gofer"),
+        gofer=__version__,
         redaction=VERSION,
         bundle_sha256=digest,
         owner=owner,

@@ -15,16 +15,13 @@ from gofer.evals.goldens.run_file import GoldenRun
 from gofer.evals.goldens.seen import visible_calls
 from gofer.evals.plays import Difference, Play, PlayedTurn
 from gofer.journal.entries import LlmRequest, Recorded
-from gofer.projections.checks.check_settings import shortened
 from gofer.projections.progress import Progress, project
 from gofer.replay.replay import Replay
+from gofer.replay.replay_text import sides
 from gofer.tools.definition import AnyTool
-from gofer.values.canonical_json import as_list, as_object, as_text, encode_text
+from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.events import Event
 from gofer.workflows.load import Loaded
-
-_VALUE = 200
-"""The most characters of a value that differs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +33,15 @@ class ReplayedGolden:
     """The replay of each turn."""
 
     @property
+    def keeps_the_path(self) -> bool:
+        """Whether only texts differ, and no step."""
+        return all(replay.keeps_the_path for replay in self.replays)
+
+    @property
     def differs(self) -> str:
         """The first step that differs from the recording, for people and without contents; empty if none does."""
         for number, replay in enumerate(self.replays, 1):
-            if replay.outcome in ("identical", "reworded"):
+            if replay.agrees:
                 continue
             if replay.first is None:
                 return f"Turn {number}: {replay.reason or replay.outcome}."
@@ -91,7 +93,7 @@ def _turn(turn: GoldenRun, replay: Replay, tools: Mapping[str, AnyTool]) -> Play
 def _difference(replays: Sequence[Replay]) -> Difference | None:
     """Return the first difference of the first turn that does not replay."""
     for number, replay in enumerate(replays, start=1):
-        if replay.outcome not in ("identical", "reworded"):
+        if not replay.agrees:
             return _first_difference(number, replay)
     return None
 
@@ -109,18 +111,10 @@ def _first_difference(turn: int, replay: Replay) -> Difference:
             return Difference(turn, f"{name}, as it was recorded", "the replay did not make this step", step)
         case "extra":
             return Difference(turn, "no step here, as it was recorded", f"the replay made {name}", step)
-        case "different" | "reworded":
-            what = f"{first.field or 'content'} of {name}"
-            return Difference(turn, f"{what}: {_one_line(first.original)}", _one_line(first.replayed), step)
+        case "different" | "read" | "reworded" | "added":
+            original, replayed = sides(first)
+            return Difference(turn, f"{first.field or 'content'} of {name}: {original}", replayed, step)
     assert_never(first.kind)
-
-
-def _one_line(value: object) -> str:
-    """Return a recorded value, which has no secret because the golden is redacted, as one short line."""
-    text = value
-    if not isinstance(text, str):
-        text = encode_text(text)
-    return shortened(" ".join(text.split()), _VALUE)
 
 
 def events_of(read: ReadGolden) -> Sequence[Event]:
