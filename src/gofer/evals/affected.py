@@ -9,7 +9,7 @@ as a limit, a comment or a skill that the run did not load, changes nothing.
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
@@ -161,8 +161,11 @@ class Change:
         if total:
             if old.system != new.system:
                 yield Cause("prompt", "", 1, _lines(old.system, new.system))
-            if _params(before.chain()) != _params(after.chain()):
-                yield Cause("parameters", "", 1, _lines(_params(before.chain()), _params(after.chain())))
+            sent_params = {encode_text(sent(one.entry.params)) for one in entries if isinstance(one.entry, LlmRequest)}
+            was = _params(before.chain(), sent_params)
+            now = _params(after.chain(), sent_params)
+            if was != now:
+                yield Cause("parameters", "", 1, _lines(was, now))
             yield from _tools(before.tools, after.tools)
         requests = 0
         for recorded in entries:
@@ -185,8 +188,8 @@ class Change:
         new = self.after.below(after, started, depth)
         if started.run not in journals or old is None or new is None:
             # Gofer's own questions, such as summaries, have names of no subagent.
-            asked = _question(before.loaded.subagents.get(started.name))
-            asks = _question(after.loaded.subagents.get(started.name))
+            asked = _question(before.loaded.subagents.get(started.name), started)
+            asks = _question(after.loaded.subagents.get(started.name), started)
             if asked != asks:
                 yield Cause("subagent", started.name, 1, _lines(asked, asks))
             return
@@ -288,15 +291,21 @@ def _skill_text(skill: Skill | None, file: str) -> str:
     return skill.files.get(file, b"").decode(errors="replace")
 
 
-def _question(subagent: LoadedSubagent | None) -> str:
+def _question(subagent: LoadedSubagent | None, started: SubagentStarted) -> str:
     """Return the beginning of every question to a subagent; empty if there is none."""
     if subagent is None:
         return ""
-    return f"{subagent.system}\n{_params(subagent.chain())}"
+    return f"{subagent.system}\n{_params(subagent.chain(), {encode_text(sent(started.params))})}"
 
 
-def _params(chain: Sequence[Candidate]) -> str:
-    return "\n".join(encode_text(sent(candidate.params)) for candidate in chain)
+def _params(chain: Sequence[Candidate], asked: Collection[str]) -> str:
+    """Return the parameters of the models of a run up to the last one that was asked; of all if that is not known.
+
+    `asked` has the parameters of the requests. A model after the last one gave no answer, so that it changes nothing.
+    """
+    lines = [encode_text(sent(candidate.params)) for candidate in chain]
+    last = max((at for at, line in enumerate(lines) if line in asked), default=len(lines) - 1)
+    return "\n".join(lines[: last + 1])
 
 
 def _tool_name(schema: Mapping[str, object]) -> str:

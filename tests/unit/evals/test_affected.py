@@ -75,6 +75,16 @@ async def test_other_model_changes_the_parameters_of_every_request() -> None:
     assert (cause.kind, cause.first) == ("parameters", 1)
 
 
+async def test_further_model_that_no_request_needed_is_no_change() -> None:
+    work = await recorded_work(looking())
+    first = work.bundle.loaded.models
+    further = replace(work.bundle, loaded=replace(work.bundle.loaded, models=(*first, *served("n"))))
+    assert compared(work, further).causes == []
+    before = replace(work.bundle, loaded=replace(work.bundle.loaded, models=(*served("n"), *first)))
+    (cause,) = compared(work, before).causes
+    assert cause.kind == "parameters"
+
+
 async def test_changed_limits_change_no_request() -> None:
     work = await recorded_work(looking())
     limits = work.bundle.loaded.workflow.limits.model_copy(update={"llm_calls": 1})
