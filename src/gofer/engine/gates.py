@@ -9,12 +9,13 @@ from typing import Literal
 
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.subagent_entries import Slice
-from gofer.journal.workspace_entries import FINISH
+from gofer.journal.workspace_entries import BOOKKEEPING, FINISH
 from gofer.models.failures import RULES
 from gofer.projections.conversation import Conversation, Flaw
 from gofer.projections.progress import Progress
 from gofer.projections.repetition import Repetition
 from gofer.tools.definition import ANYWHERE, SEARCH, AnyTool
+from gofer.tools.plan import plan_after
 from gofer.values.errors import GoferError, ToolError
 from gofer.values.messages import ToolAsk
 from gofer.workflows.schema import Limits, SubagentLimits
@@ -189,7 +190,14 @@ def not_carried_out(call: str, conversation: Conversation) -> Refused | None:
 
 
 def repeated(call: str, ask: ToolAsk, repetition: Repetition, granted: Mapping[str, AnyTool]) -> Refused | None:
-    """Refuse a call that returned the same result repeatedly, with nothing new since, unless its tool polls."""
+    """Refuse a call that returned the same result repeatedly, with nothing new since, unless its tool polls.
+
+    A plan that nothing changes is refused at once, unless another call was made since it was written.
+    """
+    if repetition.idle and _keeps_plan(ask, repetition, granted):
+        text = "Not called: your plan is exactly this already, and you made no other call since you wrote it."
+        hint = "Work on its current item, change an item, or answer with what you have."
+        return Refused(call, f"{text} {hint}", code="repeated")
     if repetition.repeats(ask) < REPETITIONS or ask.tool in _ALWAYS:
         return None
     if ask.tool in granted and granted[ask.tool].polls:
@@ -197,6 +205,15 @@ def repeated(call: str, ask: ToolAsk, repetition: Repetition, granted: Mapping[s
     text = f"Not called: {ask.tool} returned the same for these arguments {REPETITIONS} times, with nothing new since."
     hint = "The result is above. Use other arguments, call another tool, or answer with what you have."
     return Refused(call, f"{text} {hint}", code="repeated")
+
+
+def _keeps_plan(ask: ToolAsk, repetition: Repetition, granted: Mapping[str, AnyTool]) -> bool:
+    if ask.tool not in granted or ask.tool not in BOOKKEEPING:
+        return False
+    try:
+        return plan_after(granted[ask.tool].parse(ask.arguments), repetition.plan) == repetition.plan
+    except ToolError:
+        return False
 
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:

@@ -30,6 +30,8 @@ class Repetition:
     bookkeeping: frozenset[str] = frozenset()
     """The calls of the turn that concern the plan."""
     plan: tuple[Todo, ...] = ()
+    idle: bool = False
+    """Whether the model wrote its plan, and has made no other call and read no message since."""
     plans: set[tuple[Todo, ...]] = field(default_factory=set[tuple[Todo, ...]])
     """The plans that the run had since something else was new."""
 
@@ -60,6 +62,7 @@ def fold(state: Repetition, recorded: Recorded) -> None:
             if plan not in state.plans:
                 state.times.clear()
             state.plan = plan
+            state.idle = state.turn > 0
             state.plans.add(plan)
         case ToolResult(status="refused"):
             pass  # the call was not made
@@ -76,10 +79,12 @@ def _reset(state: Repetition) -> None:
     """Note that something is new: every call may have another outcome, and every other plan counts as new."""
     state.times.clear()
     state.plans = {state.plan}
+    state.idle = False
 
 
 def _record(state: Repetition, ask: bytes, outcome: bytes) -> None:
     """Record the outcome of a call; an empty outcome is never new."""
+    state.idle = state.idle and not outcome
     if outcome and state.outcomes.get(ask) != outcome:
         _reset(state)
     state.outcomes[ask] = outcome

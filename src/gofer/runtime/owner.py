@@ -153,7 +153,8 @@ class Owner:
         finished = await deliver(step, event, reply, provenance, concluded)
         await step.look_whether_hidden()
         await note_delivered(step, event, reply)
-        if has_no_reply(event, reply):
+        # A person reads a failure, but takes an answer without evidence for any other.
+        if has_no_reply(event, reply) or finished.status == "done":
             await notify_owner(step, finished, self.catalog.defaults, used_workflow, provenance)
         await summarise(step, finished, self.catalog.defaults, used_workflow, provenance)
         return finished

@@ -17,10 +17,11 @@ from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import OUTAGE
 from gofer.journal.check_entries import Verdict
 from gofer.journal.coordination import HOUR_MS, Head, HeadStatus
-from gofer.journal.entries import RunFinished, ToolResult
+from gofer.journal.entries import RunFinished, Status, ToolResult
 from gofer.journal.purposes import OWNER_NOTICE, SUMMARY
 from gofer.journal.store import Store
 from gofer.journal.unlisted_ends import Ends, Stage, count
+from gofer.projections.checks.check_settings import Check
 from gofer.projections.progress import Progress
 from gofer.projections.requests.context import Utilisation
 from gofer.projections.tracing.span_ids import trace_id
@@ -37,6 +38,8 @@ from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Defaults
 
 _FAILURES = frozenset({"failed", "limited", "needs_attention"})
+UNSUPPORTED: Check = "no-empty-evidence"
+"""The warning that people read: nothing supports an answer that looks like any other."""
 _QUOTED = 300
 """The most characters of a quoted reason."""
 Trouble = Literal["", "poison", "corrupt"]
@@ -66,17 +69,23 @@ async def notify_owner(
 ) -> None:
     """Post a failure that was not reported elsewhere to the channel of the owner, once an hour for each reason.
 
-    A channel for logs already has it in the summary. Raises the errors of a step when the worker must stop.
+    An answer that rests on empty results only counts as one. A channel for logs already has it in the summary. Raises
+    the errors of a step when the worker must stop.
     """
     if loaded is None or not (channel := WORKPLACE.channels.of(loaded.workflow.owner)):
         return
-    if defaults.ai_logs or step.is_private or finished.status not in _FAILURES:
+    if defaults.ai_logs or step.is_private:
+        return
+    reason = finished.reason
+    if finished.status == "done":
+        reason = await _unsupported(step)
+    if not reason and finished.status not in _FAILURES:
         return
     if step.progress.event is not None and source_of(step.progress.event).returns_to_caller:
         return
-    if OWNER_NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished):
+    if OWNER_NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished.status, reason):
         return
-    text = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(finished.reason)}"
+    text = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(reason)}"
     await _post(step, OWNER_NOTICE, WORKPLACE.channels.post(channel, text), provenance, longest=OUTAGE)
 
 
@@ -89,9 +98,15 @@ async def _post(step: OwnStep, call: str, tool_call: OwnCall, provenance: Proven
         await step.call(PurposeCall(call, tool_call, longest_wait=longest), provenance)
 
 
-async def _first_of_the_hour(step: OwnStep, finished: RunFinished) -> bool:
+async def _unsupported(step: OwnStep) -> str:
+    """Return why nothing supports the answer of a run; empty if a result does, or if the run looked for none."""
+    failed = failed_checks(await present_verdicts(step))
+    return next((one.summary for one in failed if one.check == UNSUPPORTED), "")
+
+
+async def _first_of_the_hour(step: OwnStep, status: Status, reason: str) -> bool:
     """Return whether this run is the first of its workflow in this hour to end for this reason."""
-    token = step.services.tokens.failure(step.progress.workflow, finished.status, finished.reason)
+    token = step.services.tokens.failure(step.progress.workflow, status, reason)
     key = f"{FAILURE}{step.now_ms() // HOUR_MS}:{token}"
     return await step.services.store.exchange_memo(key, None, step.run, step.now_ms()) == step.run
 
@@ -137,8 +152,9 @@ def summary(
 
 
 def _told(failed: Sequence[Verdict]) -> str:
-    """Return the failed checks in one line: errors with their summaries, warnings as a count."""
-    errors = [f"{_quoted(one.check)} failed: {_quoted(one.summary)}" for one in failed if one.severity == "error"]
+    """Return the failed checks in one line: errors and an answer without evidence with summaries, others as a count."""
+    named = [one for one in failed if one.severity == "error" or one.check == UNSUPPORTED]
+    errors = [f"{_quoted(one.check)} failed: {_quoted(one.summary)}" for one in named]
     warnings = len(failed) - len(errors)
     if warnings == 1:
         errors.append("1 warning")

@@ -62,10 +62,7 @@ class ReadTodos(Arguments):
 @tool(effect="read", base="plan", in_order=True)
 async def todo_write(call: Call, arguments: WriteTodos) -> ToolResult:
     """Write your whole plan, or write it anew."""
-    # A model may restore an earlier plan with its statuses.
-    ids = _numbered([item.id for item in arguments.todos])
-    items = zip(ids, arguments.todos, strict=True)
-    return _changed(tuple(Todo(own, item.description, item.status, item.needs) for own, item in items))
+    return _changed(_written(arguments))
 
 
 @tool(effect="read", base="plan", in_order=True)
@@ -75,7 +72,7 @@ async def todo_update(call: Call, arguments: UpdateTodo) -> ToolResult:
     if arguments.id not in {todo.id for todo in plan}:
         known = ", ".join(todo.id for todo in plan) or "none; write a plan with todo_write first"
         raise ToolError(f"The plan has no item {arguments.id[:20]!r}. Its items: {known}.")
-    return _changed(tuple(_updated(todo, arguments) if todo.id == arguments.id else todo for todo in plan))
+    return _changed(_with_update(plan, arguments))
 
 
 @tool(effect="read", base="plan", in_order=True)
@@ -84,6 +81,28 @@ async def todo_read(call: Call, arguments: ReadTodos) -> ToolResult:
     plan = call.run.workspace.plan
     text = shown(plan) or "There is no plan yet; write one with todo_write."
     return ToolResult(text, _counted(plan))
+
+
+def plan_after(arguments: Arguments, plan: tuple[Todo, ...]) -> tuple[Todo, ...] | None:
+    """Return the plan after a call with these arguments; None for a call that writes no plan."""
+    match arguments:
+        case WriteTodos():
+            return _written(arguments)
+        case UpdateTodo(id=changed) if changed in {todo.id for todo in plan}:
+            return _with_update(plan, arguments)
+        case _:
+            return None
+
+
+def _written(plan: WriteTodos) -> tuple[Todo, ...]:
+    # A model may restore an earlier plan with its statuses.
+    ids = _numbered([item.id for item in plan.todos])
+    items = zip(ids, plan.todos, strict=True)
+    return tuple(Todo(own, item.description, item.status, item.needs) for own, item in items)
+
+
+def _with_update(plan: tuple[Todo, ...], change: UpdateTodo) -> tuple[Todo, ...]:
+    return tuple(_updated(todo, change) if todo.id == change.id else todo for todo in plan)
 
 
 def _numbered(ids: Sequence[str]) -> Sequence[str]:

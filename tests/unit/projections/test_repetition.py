@@ -111,6 +111,37 @@ async def test_model_that_only_toggles_a_plan_is_refused_and_then_stopped() -> N
     )
 
 
+UNCHANGED = {
+    "same arguments": PLAN,
+    "defaults written out": (
+        "todo_write",
+        {
+            "todos": [
+                {"id": one, "description": text, "status": "pending"} for one, text in (("1", "look"), ("2", "tell"))
+            ]
+        },
+    ),
+    "update without a change": ("todo_update", {"id": "1", "status": "pending"}),
+}
+
+
+@pytest.mark.parametrize("again", UNCHANGED.values(), ids=list(UNCHANGED))
+async def test_plan_rewritten_without_a_change_is_refused_at_once(again: tuple[str, dict[str, object]]) -> None:
+    made = endless(says("", PLAN), says("", again), says("Done."), says("Done."), says("Done."))
+    made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
+    await made.run()
+    (text,) = await refusals(made)
+    assert text.startswith("Not called: your plan is exactly this already")
+
+
+@pytest.mark.parametrize("between", [LOOK, ("todo_update", {"id": "1", "status": "in_progress"})])
+async def test_plan_may_be_written_again_after_another_call_or_a_change(between: tuple[str, dict[str, object]]) -> None:
+    made = endless(says("", PLAN), says("", between), says("", PLAN), *[says("Done.")] * 3)
+    made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
+    await made.run()
+    assert await refusals(made) == []
+
+
 async def test_plan_changes_are_not_refused_while_tools_return_new_results() -> None:
     def move(status: str, n: int) -> Answer:
         return says("", ("todo_update", {"id": "1", "status": status}), ("look", {"text": f"{n}"}))

@@ -224,6 +224,24 @@ async def test_workflow_without_reply_notifies_only_the_owner_of_failures_once_a
     assert failing.posted == ["`answer-here`: failed: `no such model`"]
 
 
+async def test_owner_reads_once_an_hour_that_answers_rest_on_empty_results() -> None:
+    read = ("slack_read_thread", {"channel": "C0DEPLOY0", "ts": "1795262400.000100"})
+    made = memory_worker(says("", read), says("There is no incident."), says("", read), says("There is none."))
+    made.grant("slack_read_thread")
+    context = made.worker.services.tools["slack_read_thread"]
+
+    async def nothing(call: Call, arguments: ReadThread) -> ToolResult:
+        return ToolResult("", "read 0 messages", {"private": False})
+
+    tools = {**made.worker.services.tools, "slack_read_thread": replace(context, act=nothing)}
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    for number in (1, 2):
+        await made.accept(f"run{number}", number, private=False)
+        await made.work_once()
+    told = [text for text in made.posted if text.startswith("`answer-here`")]
+    assert told == ["`answer-here`: done: `The answer rests on empty results only: 1.`"]
+
+
 CANARY = "the merger with Initech"
 
 

@@ -1,7 +1,8 @@
 """The names in the arguments of a call: values that must exist outside, such as ids, channels, tables and properties.
 
 The form of a value shows that it is a name (`OPS-12`, `#payments`, an uuid), or the name of its argument does
-(`channel`, `page_id`). A model writes titles, texts, queries and numbers freely, so these are no names.
+(`channel`, `page_id`). A model writes titles, texts and numbers freely, so these are no names. In a query, words that
+points or underscores join are names, such as a metric (`checkout_api.errors`).
 """
 
 import re
@@ -87,12 +88,24 @@ _FREE = frozenset(
 )
 """The last words of the names of arguments whose values a model writes freely, in any form."""
 
+_QUERIES = frozenset({"expression", "filter", "jql", "q", "query", "search", "sql"})
+"""The last words of the names of arguments with a query, whose joined words are names."""
+_LONGEST_QUERY = 5_000
+_JOINED = re.compile(
+    r"(?<![\w.@/-])(?!current_)[A-Za-z][A-Za-z0-9]+(?:\.[A-Za-z][A-Za-z0-9]+|_[A-Za-z0-9]+)+(?![\w.]*[(:/@])"
+)
+"""Words that points or underscores join, without functions (`date_trunc(`), keys (`older_than:`), addresses, paths."""
+
 
 def names_in(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Yield each name in the arguments of a call, after the argument that has it."""
     for argument, value, is_key in islice(_texts("", arguments, _DEEPEST), _MOST_VALUES):
         if _is_short(value) and (is_key or _is_name(argument, value)):
             yield argument, value
+        elif not is_key and _last_word(argument) in _QUERIES:
+            for name in _JOINED.findall(value[:_LONGEST_QUERY]):
+                if len(name) <= _LONGEST:
+                    yield argument, name
 
 
 def texts_without_names(arguments: Mapping[str, object]) -> Iterator[tuple[str, str]]:

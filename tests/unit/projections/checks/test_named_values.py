@@ -111,6 +111,22 @@ def test_name_that_stood_in_a_message_is_not_invented(text: str, arguments: dict
     assert found(said(text), asks(**arguments)) == ()
 
 
+QUERIES = [
+    ({"query": "avg:service.checkout_api.errors{env:prod}"}, ["service.checkout_api.errors"]),
+    ({"filter": "service:checkout_api status:error"}, ["checkout_api"]),
+    ({"sql": "select date_trunc('day', created_at) from orders_daily"}, ["created_at", "orders_daily"]),
+    ({"q": "errors of the checkout since 2026-11-01, v1.2"}, []),
+    ({"search": "from:ada@acme.com older_than:2d https://acme.com/a_b"}, []),
+    ({"text": "checkout_api is down", "summary": "checkout_api"}, []),
+]
+
+
+@pytest.mark.parametrize(("arguments", "names"), QUERIES, ids=str)
+def test_joined_words_of_a_query_are_names(arguments: dict[str, object], names: list[str]) -> None:
+    assert list(found(said("please look"), asks(**arguments))) == names
+    assert found(said(f"They are {', '.join(names)}."), asks(**arguments)) == ()
+
+
 @pytest.mark.parametrize(
     "entry",
     [
