@@ -116,7 +116,7 @@ class Context(Strict):
 
     window: int | None = Field(default=None, ge=4_000)
     """The most tokens of a request and its answer; by default 48,000, or the window of the model if that is smaller."""
-    compact_at: Whole = Field(default=85, ge=30, le=95)
+    compact_at: Whole = Field(default=80, ge=30, le=95)
     """The percentage of the window at which Gofer replaces the beginning of the conversation by a summary."""
 
 

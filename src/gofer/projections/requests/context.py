@@ -14,7 +14,7 @@ from gofer.projections.requests.sent_requests import SentRequest, missing_text, 
 from gofer.values.tokens import estimate
 
 HIGH = 0.8
-"""The share of the window above which the context may not stay after a compaction."""
+"""The share of the window from which the context drifts: compaction begins there, so that it did not help."""
 FULL = 0.9
 """The share of the window that no request may reach."""
 _REQUIRED = re.compile(
@@ -170,8 +170,8 @@ def _tokens_by_name(parts: Sequence[Part], tokens: Sequence[int]) -> Mapping[str
 
 
 DriftCause = Literal["full", "stayed_high", "lost"]
-"""How the context of a run drifted: a request filled FULL of its window, or more than HIGH right after a compaction, or
-pinned text left the view."""
+"""How the context of a run drifted: a request filled HIGH of its window, or did so right after a compaction, or pinned
+text left the view."""
 
 
 @dataclass(slots=True)
@@ -185,9 +185,9 @@ class Utilisation:
     after_compaction: bool = False
     """Whether the next request, or the last one without an answer, is the first after a compaction."""
     full: bool = False
-    """Whether a request was expected to fill FULL of the window, or did."""
+    """Whether a request was expected to fill HIGH of the window, or did, and not right after a compaction."""
     stayed_high: bool = False
-    """Whether a request filled more than HIGH of the window right after a compaction."""
+    """Whether a request filled HIGH of the window right after a compaction."""
     lost: list[str] = field(default_factory=list[str])
     """The names of pinned text that left the view, in order."""
     turn: int = 0
@@ -264,10 +264,12 @@ def _add_request(state: Utilisation, weights: Weights) -> None:
 
 def _set_share(state: Utilisation, share: float) -> None:
     state.shares[-1] = share
-    if share >= FULL:
-        state.full = True
-    if state.after_compaction and share > HIGH:
+    if share < HIGH:
+        return
+    if state.after_compaction:
         state.stayed_high = True
+    else:
+        state.full = True
 
 
 def _compact(state: Utilisation, compacted: ContextCompacted) -> None:
