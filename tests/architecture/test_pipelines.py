@@ -17,11 +17,13 @@ from support.aws.template import ROOT, of_type, written
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 EVALS = ROOT / ".github" / "workflows" / "evals.yml"
-SECRETS = {"evals": {"OPENAI_API_KEY"}, "suggest": {"OPENAI_API_KEY"}}
-"""The secrets that a pipeline may read: the key of a model. Pull requests of forks get none."""
+SECRETS = {"evals": {"OPENAI_API_KEY", "ANSWERS_TOKEN"}, "suggest": {"OPENAI_API_KEY"}}
+"""The secrets that a pipeline may read: the key of a model, and the token of a job. Pull requests of forks get none."""
 PERMISSIONS = {
     ("evals", "play"): {"actions": "read", "contents": "read"},
-    ("evals", "comment"): {"pull-requests": "write"},
+    ("evals", "verdict"): {"contents": "read", "pull-requests": "write"},
+    ("evals", "record"): {"contents": "write"},
+    ("evals", "again"): {"actions": "write"},
     ("suggest", "propose"): {"contents": "write", "pull-requests": "write"},
     ("release", "publish"): {"contents": "write", "id-token": "write"},
 }
@@ -66,34 +68,65 @@ def test_no_pipeline_puts_an_expression_into_a_script_or_runs_foreign_code_with_
         assert all("${{" not in step.get("run", "") for step in job.get("steps", ()))
 
 
-def test_evals_comment_runs_no_code_of_the_change_and_only_for_branches_of_the_repository() -> None:
-    comment = jobs(EVALS)["comment"]
-    used = [step["uses"].partition("@")[0] for step in comment["steps"] if "uses" in step]
-    assert used == ["actions/download-artifact"]
-    assert "head.repo.full_name == github.repository" in comment["if"]
-    assert "secrets." not in str(comment)
-    assert ".ci/" not in str(comment)
+OF_THE_REPOSITORY = "github.event.pull_request.head.repo.full_name == github.repository"
 
 
-def test_evals_run_for_pull_requests_and_every_night_one_at_a_time() -> None:
+def test_verdict_runs_one_program_of_the_base_branch_and_gets_no_secret() -> None:
+    verdict = jobs(EVALS)["verdict"]
+    checkout, download, *steps = verdict["steps"]
+    assert checkout["with"] == {"ref": "${{ github.base_ref }}", "persist-credentials": False}
+    assert download["uses"].startswith("actions/download-artifact@")
+    assert [step["run"] for step in steps if ".ci/" in step["run"]] == ["python3 .ci/accepted.py"]
+    assert all(word not in str(verdict) for word in ("secrets.", ".venv", "bash .ci"))
+    (comment,) = [step for step in steps if step.get("name", "").startswith("Write the comment")]
+    assert OF_THE_REPOSITORY in comment["if"]
+
+
+@pytest.mark.parametrize("name", ["record", "again"])
+def test_job_that_may_write_runs_no_code_of_the_change_and_only_for_branches_of_the_repository(name: str) -> None:
+    job = jobs(EVALS)[name]
+    assert OF_THE_REPOSITORY in job["if"]
+    assert all(word not in str(job) for word in (".ci/", ".venv", "make ", "OPENAI"))
+
+
+def test_token_for_answers_is_read_by_one_job_with_an_environment_of_its_own() -> None:
+    readers = [name for name, job in jobs(EVALS).items() if "ANSWERS_TOKEN" in str(job)]
+    assert readers == ["record"]
+    assert [name for name, job in jobs(EVALS).items() if job.get("environment") == "answers"] == ["record"]
+
+
+def test_evals_run_for_pull_requests_their_reviews_and_every_night_one_at_a_time() -> None:
     whole = yaml.safe_load(EVALS.read_text())
     # YAML reads the key `on` as true.
-    assert set(whole[True]) == {"pull_request", "schedule", "workflow_dispatch"}
+    assert set(whole[True]) == {"pull_request", "pull_request_review", "schedule", "workflow_dispatch"}
     assert whole["concurrency"]["cancel-in-progress"] is True
     assert all(job["timeout-minutes"] <= 60 for job in whole["jobs"].values())
 
 
 def test_missing_evidence_fails_in_a_step_of_its_own() -> None:
+    code = "needs.play.outputs.code"
+    steps = {step.get("name", ""): step for step in jobs(EVALS)["verdict"]["steps"]}
+    (unproved,) = [step for name, step in steps.items() if name.startswith("No evidence")]
+    assert unproved["if"] == f"${{{{ {code} == '3' && steps.accepted.outputs.by == '' }}}}"
+    assert unproved["run"] == "exit 3"
+    (failed,) = [step for name, step in steps.items() if name.startswith("Failed")]
+    assert failed["if"] == f"${{{{ {code} != '0' && {code} != '3' }}}}"
+    # Only missing evidence is ever looked at by a person.
+    (accepted,) = [step for step in steps.values() if step.get("id") == "accepted"]
+    assert accepted["if"] == f"{code} == '3'"
+
+
+def test_missing_evidence_fails_at_night_too() -> None:
     steps = {step.get("name", ""): step for step in jobs(EVALS)["play"]["steps"]}
     (unproved,) = [step for name, step in steps.items() if name.startswith("No evidence")]
-    assert unproved["if"] == "steps.play.outputs.code == '3'"
-    assert unproved["run"] == "exit 3"
+    assert unproved["if"] == "steps.play.outputs.code == '3' && github.event_name != 'pull_request'"
     (failed,) = [step for name, step in steps.items() if name.startswith("Failed")]
     assert failed["if"] == "steps.play.outputs.code != '0' && steps.play.outputs.code != '3'"
 
 
 FAKE_GOFER = """#!/bin/sh
-echo "$*" > arguments
+echo "$*" >> arguments
+case "$*" in *--record*) FAKE_CODE=$LIVE_CODE; echo new > evals/answers/a.json; echo new > evals/answers/b.json ;; esac
 test -f report-of-gofer || printf '### the report\\n\\n<!-- gofer-evals -->\\n' > report-of-gofer
 test "$FAKE_CODE" = 2 || cp report-of-gofer evals-report/report.md
 exit "$FAKE_CODE"
@@ -115,7 +148,7 @@ def evals_script(folder: Path, code: int, **variables: str) -> str:
 
 @pytest.mark.parametrize("code", [0, 1, 3, 5])
 def test_evals_script_says_the_exit_code_and_writes_comment_and_summary(code: int, tmp_path: Path) -> None:
-    assert evals_script(tmp_path, code) == f"code={code}\n"
+    assert evals_script(tmp_path, code) == f"code={code}\nrecorded=0\n"
     comment = (tmp_path / "evals-report" / "comment.md").read_text()
     assert comment == "### the report\n\n<!-- gofer-evals -->\n"
     assert (tmp_path / "summary").read_text() == comment
@@ -123,16 +156,44 @@ def test_evals_script_says_the_exit_code_and_writes_comment_and_summary(code: in
     assert "--live" not in (tmp_path / "arguments").read_text()
 
 
-def test_evals_script_plays_a_pull_request_with_a_key_live_and_adds_the_review(tmp_path: Path) -> None:
+def test_evals_script_plays_every_case_live_at_night(tmp_path: Path) -> None:
+    evals_script(tmp_path, 0, OPENAI_API_KEY="key")
+    assert (tmp_path / "arguments").read_text().endswith("--markdown evals-report/report.md --live\n")
+
+
+def test_evals_script_adds_the_review_and_the_baseline(tmp_path: Path) -> None:
     (tmp_path / "evals-report").mkdir()
     (tmp_path / "evals-report" / "review.md").write_text("the review\n")
     (tmp_path / "evals-report" / "main.json").write_text("{}")
     evals_script(tmp_path, 0, BASE="main", OPENAI_API_KEY="key")
-    arguments = (tmp_path / "arguments").read_text()
-    assert arguments.endswith("--changed origin/main --affected --live --baseline evals-report/main.json\n")
+    (arguments,) = (tmp_path / "arguments").read_text().splitlines()
+    assert arguments.endswith("--changed origin/main --affected --baseline evals-report/main.json")
     comment = (tmp_path / "evals-report" / "comment.md").read_text().splitlines()
     assert comment[0] == "### the report"
     assert comment[-3:] == ["the review", "", "<!-- gofer-evals -->"]
+
+
+@pytest.mark.parametrize(
+    ("live", "said", "answers"),
+    [
+        ("0", "code=0\nrecorded=2\n", ["a.json", "b.json"]),
+        ("1", "code=1\nrecorded=0\n", []),
+        ("4", "code=4\nrecorded=0\n", []),
+    ],
+)
+def test_evals_script_asks_a_model_without_evidence_and_keeps_answers_of_passed_cases(
+    repository: "Repository", live: str, said: str, answers: list[str]
+) -> None:
+    repository.commit("evals/answers/a.json", "evals/answers/unchanged.json")
+    assert evals_script(repository.folder, 3, BASE="main", OPENAI_API_KEY="key", LIVE_CODE=live) == said
+    first, second = (repository.folder / "arguments").read_text().splitlines()
+    assert second == f"{first} --live --record"
+    kept = repository.folder / "evals-report" / "answers"
+    assert sorted(path.name for path in kept.glob("*")) == answers
+
+
+def test_evals_script_without_a_key_leaves_missing_evidence(repository: "Repository") -> None:
+    assert evals_script(repository.folder, 3, BASE="main") == "code=3\nrecorded=0\n"
 
 
 LEFT_OUT = "_The prompt review is too long for this comment; read `review.md` among the artifacts._"
@@ -160,7 +221,7 @@ def test_evals_comment_leaves_out_a_review_that_would_make_the_comment_too_long(
 
 
 def test_evals_script_reports_evals_that_could_not_be_played(tmp_path: Path) -> None:
-    assert evals_script(tmp_path, 2) == "code=2\n"
+    assert evals_script(tmp_path, 2) == "code=2\nrecorded=0\n"
     comment = (tmp_path / "evals-report" / "comment.md").read_text()
     assert comment.startswith(
         "### ❌ Read the log of the step “Play”: the evals were not played, because gofer eval ended with exit code 2."
@@ -190,7 +251,7 @@ def test_evals_comment_is_written_once_and_then_updated_in_place(found: str, cal
 
 
 @pytest.mark.parametrize(
-    "comment", ["no mark\n", "x" * 65_001 + "\n<!-- gofer-evals -->\n"], ids=["no mark", "too long"]
+    "comment", ["no mark\n", "x" * 65_501 + "\n<!-- gofer-evals -->\n"], ids=["no mark", "too long"]
 )
 def test_evals_comment_without_a_report_is_not_written(comment: str, tmp_path: Path) -> None:
     assert _write_comment(tmp_path, comment, "").returncode != 0
@@ -203,7 +264,7 @@ def _write_comment(folder: Path, comment: str, found: str) -> subprocess.Complet
     (folder / "evals-report" / "comment.md").write_text(comment)
     (folder / "gh").write_text(FAKE_GH)
     (folder / "gh").chmod(0o755)
-    (step,) = [step for step in jobs(EVALS)["comment"]["steps"] if "run" in step]
+    (step,) = [step for step in jobs(EVALS)["verdict"]["steps"] if "gofer-evals" in step.get("run", "")]
     given = {"PATH": f"{folder}:{os.environ['PATH']}", "FOUND": found, "NUMBER": "7", "REPOSITORY": "acme/gofer"}
     told = ["bash", "-e", "-c", step["run"]]
     return subprocess.run(told, cwd=folder, env=given, capture_output=True, text=True, check=False)
@@ -447,3 +508,53 @@ def test_suggestion_with_any_other_file_is_not_pushed(repository: Repository, tm
     ended = proposed(repository, tmp_path)
     assert (ended.returncode, "no suggestion may change" in ended.stdout) == (1, True)
     assert repository.git("branch", "--list", "gofer/*") == ""
+
+
+def committed(repository: Repository, folder: Path, name: str, token: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the step that commits answers, in a clone with a report that has an answer file `name`."""
+    repository.commit("evals/answers/a.json")
+    clone = folder / "clone"
+    repository.git("clone", "-q", str(repository.folder), str(clone))
+    repository.git("checkout", "-q", "--detach")
+    (clone / "evals-report" / "answers").mkdir(parents=True)
+    (clone / "evals-report" / "answers" / name).write_text("new\n")
+    (repository.tools / "gh").write_text("#!/bin/sh\n")
+    (repository.tools / "gh").chmod(0o755)
+    (step,) = [step for step in jobs(EVALS)["record"]["steps"] if "run" in step]
+    given = {"PATH": f"{repository.tools}:{os.environ['PATH']}", "HOME": str(folder)}
+    given |= {"BRANCH": _main(repository), "STARTS_CHECKS": token}
+    told = ["bash", "-e", "-c", step["run"]]
+    return subprocess.run(told, cwd=clone, env=given, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("token", ["true", "false"])
+def test_answers_are_committed_and_a_push_that_starts_no_checks_is_named(
+    repository: Repository, tmp_path: Path, token: str
+) -> None:
+    done = committed(repository, tmp_path, "b.json", token)
+    assert done.returncode == 0, done.stderr
+    assert repository.git("log", "-1", "--format=%s", "--name-only", _main(repository)) == (
+        "Record the answers of the evals\n\nevals/answers/b.json"
+    )
+    assert ("GitHub starts no checks" in done.stdout) == (token == "false")
+
+
+def _main(repository: Repository) -> str:
+    return repository.git("branch", "--format=%(refname:short)", "--list", "ma*")
+
+
+@pytest.mark.parametrize("target", ["../../.github/workflows/x.yml", "../../agents/a.md"])
+def test_answers_behind_a_link_change_no_other_file(repository: Repository, tmp_path: Path, target: str) -> None:
+    repository.commit("evals/answers/a.json", ".github/workflows/x.yml", "agents/a.md")
+    (repository.folder / "evals" / "answers" / "b.json").symlink_to(target)
+    before = repository.commit()
+    done = committed(repository, tmp_path, "b.json")
+    assert done.returncode == 1
+    assert "Nothing is committed, because only recorded answers may be" in done.stdout
+    assert repository.git("rev-parse", f"{_main(repository)}~1") == before
+
+
+@pytest.mark.parametrize("name", ["run.sh", "a b.json"])
+def test_file_with_another_name_is_not_committed(repository: Repository, tmp_path: Path, name: str) -> None:
+    done = committed(repository, tmp_path, name)
+    assert (done.returncode, f"evals/answers/{name}" in done.stdout) == (1, True)

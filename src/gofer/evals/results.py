@@ -38,6 +38,9 @@ class CaseRun:
     texts: Sequence[str] = ()
     """The prompts, skills and subagents that its requests contained, as `evals/prompt_texts.py` names them."""
 
+    answer: str = ""
+    """The answer of the last run for people; empty without one, and in reports of earlier versions."""
+
     @property
     def was_played(self) -> bool:
         """Whether a run began. A golden with a mistake in its files fails without a run."""

@@ -27,6 +27,7 @@ _PIPELINE = (
     ".agents/read_only.sh",
     ".agents/skills/*/*",
     ".agents/tmp/.gitignore",
+    ".ci/accepted.py",
     ".ci/eval*",
     ".ci/suggest",
     ".github/workflows/evals.yml",

@@ -89,9 +89,11 @@ def case_run(number: int, play: Play, grades: Sequence[Grade], attempts: int = 1
     """
     outcome, problem = _outcome(play, grades)
     status = ""
+    answer = ""
     if play.turns:
         last = play.turns[-1]
         status = answer_status(last, status_field) or run_status(last.progress)
+        answer = turn_view(play, len(play.turns)).answer
     return CaseRun(
         number=number,
         outcome=outcome,
@@ -110,6 +112,7 @@ def case_run(number: int, play: Play, grades: Sequence[Grade], attempts: int = 1
         agent_version=agent_version(play),
         attempts=attempts,
         texts=loaded_texts(play),
+        answer=answer,
     )
 
 

@@ -6,13 +6,14 @@ MOST_BYTES bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import wrap
 
 from gofer.evals.affected import AffectedRun, Cause, by_cause, summary
 from gofer.evals.grading.dimensions import JUDGE
 from gofer.evals.reports import wording
 from gofer.evals.reports.advice import advice
 from gofer.evals.reports.comparison_words import tally_before, worse_words
-from gofer.evals.reports.markdown_text import BoundedText, block, cell, code
+from gofer.evals.reports.markdown_text import MOST_CHARACTERS, BoundedText, block, cell, code
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, CaseRun, Grade, SuiteResult
 from gofer.values.amounts import counted, money
@@ -28,6 +29,9 @@ MOST_NOTE = 1_000
 MOST_CASES = 50
 MOST_AFFECTED = 40
 MOST_REASONS = 30
+MOST_ANSWERS = 10
+MOST_LINES = 12
+"""The most lines of an answer that is shown beside an earlier one."""
 _DETAILS_END = ("", "</details>", "")
 
 
@@ -49,6 +53,8 @@ def markdown_report(
     page.add([*(f"- {cell(note, MOST_NOTE)}" for note in suite_notes(result)), ""])
     _add_failures(page, result)
     _add_changed_cases(page, result)
+    if before is not None:
+        _add_answers(page, result, before)
     if affected is not None:
         _add_affected(page, affected)
     if result.cases:
@@ -112,6 +118,36 @@ def _changed_row(case: CaseResult) -> str:
         cell(wording.again(case), 160),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _add_answers(page: BoundedText, result: SuiteResult, before: SuiteResult) -> None:
+    """Add the answer before and now of each case with another prompt, workflow, skill or tool and another answer."""
+    earlier = {case.case: case for case in before.cases}
+    pairs = [(case, _answered(earlier[case.case]), _answered(case)) for case in result.cases if case.case in earlier]
+    rows = [_answers(case, was, now) for case, was, now in pairs if was and now and _is_rewritten(was, now)]
+    if rows:
+        opening = ["<details open><summary>Answers before → now</summary>", ""]
+        page.add_rows(opening, rows, _DETAILS_END, most=MOST_ANSWERS)
+
+
+def _answered(case: CaseResult) -> CaseRun | None:
+    """Return the first run that was graded and has an answer."""
+    return next((run for run in case.runs if run.answer and run.outcome in ("passed", "failed")), None)
+
+
+def _is_rewritten(was: CaseRun, now: CaseRun) -> bool:
+    return was.agent_version != now.agent_version and was.answer != now.answer
+
+
+def _answers(case: CaseResult, was: CaseRun, now: CaseRun) -> Sequence[str]:
+    return [f"{code(case.case)} before:", "", *_shown(was.answer), "", "now:", "", *_shown(now.answer), ""]
+
+
+def _shown(answer: str) -> Sequence[str]:
+    lines = [part for line in answer.splitlines() for part in wrap(line, MOST_CHARACTERS) or [""]]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], "…"]
+    return block(lines)
 
 
 def _add_affected(page: BoundedText, affected: Sequence[AffectedRun]) -> None:

@@ -1,9 +1,12 @@
 """The Markdown report: the verdict first, changed cases only, and no more than a forge takes."""
 
+from dataclasses import replace
+
 import pytest
 
 from gofer.evals.reports.markdown import MARKER, MOST_BYTES, markdown_report
 from gofer.evals.results import SuiteResult
+from gofer.journal.grade_entries import RunOutcome
 from support.evals.suite_results import affected, hostile_suite, large_suite, passed_case, pull_request
 
 
@@ -51,6 +54,28 @@ def test_affected_recorded_runs_are_counted_and_their_causes_folded() -> None:
     assert f"**Recorded runs:** Of 214 recorded runs {counts}" in text
     assert "+Create a ticket at once." in text[text.index("<details>") :]
     assert "Recorded runs" not in markdown_report(pull_request())
+
+
+def answered(answer: str, version: str, outcome: RunOutcome = "passed") -> SuiteResult:
+    """Return a suite with one case that has an answer."""
+    case = passed_case("answer-here/question")
+    run = replace(case.runs[0], answer=answer, agent_version=version, outcome=outcome)
+    return replace(pull_request(), cases=[replace(case, runs=[run])])
+
+
+def test_answers_of_a_changed_workflow_are_shown_before_and_now() -> None:
+    text = markdown_report(answered("Now.\n" + "long " * 100, "b"), before=answered("Before.", "a"))
+    shown = text.split("Answers before → now", 1)[1].split("</details>")[0]
+    assert shown.index("Before.") < shown.index("now:") < shown.index("Now.")
+    assert "…" not in shown
+
+
+@pytest.mark.parametrize(
+    "now",
+    [answered("Now.", "a"), answered("Before.", "b"), answered("", "b"), answered("No model.", "b", "no_evidence")],
+)
+def test_answers_of_the_same_workflow_and_equal_or_missing_answers_are_left_out(now: SuiteResult) -> None:
+    assert "Answers before" not in markdown_report(now, before=answered("Before.", "a"))
 
 
 def test_cost_and_tokens_are_shown_before_and_after() -> None:
