@@ -6,7 +6,6 @@ The typed change itself, and the requests through which a model reads it, are no
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from gofer.journal.entries import Recorded
 from gofer.projections.progress import project
@@ -41,15 +40,19 @@ class ChangedReplay:
 
     @property
     def typed(self) -> Sequence[Divergence]:
-        """The differences that are the typed change, and the requests through which a model reads it."""
-        if self.changes.prompt is None and not self.changes.overrides:
-            return ()
-        return list(takewhile(self._is_typed, self.replay.divergences))
+        """The differences that are the typed change, and the requests through which a model reads it.
 
-    def _is_typed(self, one: Divergence) -> bool:
-        if one.step == "llm.request":
-            return one.field.startswith(("system prompt", "message"))
-        return one.step in {f"tool.result {call}" for call in self.changes.overrides}
+        A request that differs before the model could read the change is none of them.
+        """
+        found: list[Divergence] = []
+        for one in self.replay.divergences:
+            is_prompt = self.changes.prompt is not None and one.field == "system prompt"
+            is_result = one.step in {f"tool.result {call}" for call in self.changes.overrides}
+            is_read = bool(found) and one.step == "llm.request" and one.field.startswith("message")
+            if not (is_prompt or is_result or is_read):
+                break
+            found.append(one)
+        return found
 
     @property
     def without_typed(self) -> Replay:

@@ -1,12 +1,14 @@
 """A replay with a change: the change is named, and calls and answers stand beside the recorded ones."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from gofer.models.language_model import Answer
 from gofer.replay.changed_replay import ChangedReplay, changed_json, changed_lines
 from gofer.replay.changes import Changes
+from gofer.replay.divergence import Divergence
 from support.engine.memory_run import says
 from support.replay.recorded import recorded_by, replayed
 from support.runtime.memory_worker import memory_worker
@@ -91,6 +93,15 @@ async def test_long_calls_and_answers_fit_a_terminal() -> None:
     shown = lines[lines.index("  calls, recorded and replayed") :]
     assert max(map(len, shown)) <= 80
     assert lines[-1].endswith("more lines; --json has the whole answer")
+
+
+async def test_request_that_differs_before_the_change_is_a_difference() -> None:
+    made = await made_with(Changes(overrides=SILENT))
+    earlier = Divergence("different", "run1", "5.1", "llm.request", "message 1", "Hello.", "Hel")
+    cut = replace(made, replay=replace(made.replay, divergences=[earlier, *made.replay.divergences]))
+    assert len(made.typed) == 2
+    assert cut.typed == []
+    assert any("first difference: llm.request (5.1), message 1" in line for line in changed_lines(cut))
 
 
 async def test_replay_without_a_change_has_no_further_lines() -> None:
