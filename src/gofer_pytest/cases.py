@@ -97,7 +97,7 @@ class EvalCase(pytest.Item):
             playing = Playing("live")
         player = session.player(root, playing)
         cases = plan([self.stash[_LOADED]], coordinators_of(player.catalog))
-        planned = next(case for case in cases if case.case.name == self.name)
+        planned = player.planned(next(case for case in cases if case.case.name == self.name))
         repository = session.of[root]
         result = session.runner.run(_played(PlayerPlays(player, repository.mistakes), planned))
         repository.results.append(result)

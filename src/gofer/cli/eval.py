@@ -33,6 +33,8 @@ from gofer.evals.results import FAILED, INFRASTRUCTURE, NO_EVIDENCE, PASSED, Sui
 from gofer.values.errors import ConfigError
 
 MOST_REPEATS = 100
+FEWEST_RECORDED = 3
+"""How often a case is played, at least, to record answers of a model. One good play may be luck."""
 BASELINE = Path(FOLDER) / "baseline.json"
 """The baseline that is used if it exists and --baseline names no other."""
 _STDOUT = "-"
@@ -43,7 +45,9 @@ examples:
   gofer eval file-ticket              the cases of evals/file-ticket.yaml
   gofer eval file-ticket/no-project   one case
   gofer eval --live --repeat 10       ask the model, and play each case ten times
-  gofer eval --live --record          ask the model, and record its answers for plays without it
+  gofer eval --live --record          ask the model in three plays of each case, and record its answers
+  gofer eval --live --record --repeat 10
+                                      the same with ten plays; first it says what that is likely to cost
   gofer eval --record                 record the answers that evals/scripts/ holds; they only test the harness
   gofer eval --changed main           the cases that this branch touches, and those tagged smoke
   gofer eval --changed main --affected --stage prod
@@ -54,7 +58,8 @@ examples:
   gofer eval --calibrate              measure how well the judge agrees with the labels of people
   gofer eval --resume                 continue after Ctrl-C; finished runs count if no file changed
 
-A case is played as often as its `runs` say, and no further once its outcome is clear; --repeat plays every run. A
+A case is played as often as its `runs` say, and no further once its outcome is clear; --repeat plays every run. With
+recorded answers of a model, each recorded play is one run, and `require` is the share of them that must pass. A
 baseline is a report that --json wrote, by default evals/baseline.json if that exists. The report shows passes, cost and
 latency beside it, and they change no exit code. Only --live says something about a changed prompt: a request without a
 recorded answer is no evidence.
@@ -201,7 +206,7 @@ def _affected(arguments: argparse.Namespace) -> Sequence[AffectedRun] | None:
 
 def _playing(arguments: argparse.Namespace) -> Playing:
     if arguments.live:
-        return Playing("live", record=arguments.record, live_tools=arguments.live_tools)
+        return Playing("live", record=arguments.record, fewest=FEWEST_RECORDED, live_tools=arguments.live_tools)
     if arguments.record:
         return Playing("scripted", record=True, live_tools=arguments.live_tools)
     return Playing("recorded", live_tools=arguments.live_tools)

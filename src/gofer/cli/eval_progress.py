@@ -1,4 +1,4 @@
-"""The progress of a suite on one line of a terminal, from its second second on."""
+"""The progress of a suite on one line of a terminal, from its second second on, and the likely cost of a recording."""
 
 import sys
 from collections.abc import Sequence
@@ -41,7 +41,9 @@ class Progress(Watcher):
             self._stream.flush()
 
     @override
-    def begin(self, planned: Sequence[PlannedCase]) -> None:
+    def begin(self, planned: Sequence[PlannedCase], cost: str) -> None:
+        if cost:
+            print(cost, file=self._stream, flush=True)
         self._most = sum(case.planned for case in planned)
 
     @override

@@ -2,26 +2,29 @@
 
 The hash is SHA-256 over the whole request body, except the parameters in `WITHOUT_EFFECT`, which cannot change an
 answer. Headers such as `traceparent` are no part of the body. Beside the hash the file keeps hashes of the parts of a
-request, so that a request without an answer can say which part changed.
+request, so that a request without an answer can say which part changed. A case may have several recorded plays. Equal
+answers are in the file once.
 """
 
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from itertools import takewhile
-from typing import Annotated, Literal
+from typing import Annotated, Literal, assert_never
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from gofer.models.language_model import Answer
+from gofer.models.failures import failed
+from gofer.models.language_model import Answer, Refused, Unavailable, Unusable
 from gofer.values.canonical_json import as_list, as_object, encode
 from gofer.values.errors import ConfigError
-from gofer.values.messages import ToolAsk, Usage
+from gofer.values.messages import FailureClass, ProviderError, ToolAsk, Usage
 
 FOLDER = "answers"
 """The subfolder of `evals/` with the recorded answers."""
-VERSION = 1
+VERSION = 2
 WITHOUT_EFFECT = frozenset(
     {"metadata", "prompt_cache_key", "prompt_cache_retention", "safety_identifier", "service_tier", "store", "user"}
 )
@@ -87,7 +90,9 @@ class RecordedAnswer(_Stored):
     source: Source
     text: str = ""
     calls: tuple[RecordedCall, ...] = ()
-    finish: str
+    finish: str = ""
+    failure: FailureClass | None = None
+    """The failure that the request itself caused, in place of an answer."""
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
@@ -96,8 +101,10 @@ class RecordedAnswer(_Stored):
     ms: Annotated[int, Field(ge=0)] = 0
     """The duration of the answer, in milliseconds."""
 
-    def answer(self) -> Answer:
-        """Return the answer as the model gave it, without its thoughts."""
+    def given(self) -> Answer | Unavailable | Unusable | Refused:
+        """Return the answer as the model gave it, without its thoughts, or the error in its place."""
+        if self.failure is not None:
+            return failed(ProviderError(self.failure))
         asks = tuple(
             ToolAsk(id=call.id, tool=call.tool, arguments=call.arguments, extra=call.extra) for call in self.calls
         )
@@ -105,36 +112,86 @@ class RecordedAnswer(_Stored):
         return Answer(self.text, asks, self.finish, self.source.model, usage, self.extra)
 
 
-class AnswerFile(_Stored):
-    """The recorded answers of one eval file, by case."""
+RecordedPlay = tuple[RecordedAnswer, ...]
+"""The answers of one play of a case, in the order of its requests."""
 
-    version: Literal[1] = VERSION
-    cases: Mapping[str, tuple[RecordedAnswer, ...]] = Field(default_factory=dict[str, tuple[RecordedAnswer, ...]])
+
+@dataclass(frozen=True, slots=True)
+class AnswerFile:
+    """The recorded plays of one eval file, by case."""
+
+    cases: Mapping[str, Sequence[RecordedPlay]] = field(default_factory=dict[str, Sequence[RecordedPlay]])
+
+    def plays(self, case: str) -> Sequence[RecordedPlay]:
+        """Return the recorded plays of a case; none for a case without answers."""
+        return self.cases.get(case, ())
 
     def by_request(self, cases: Collection[str]) -> Mapping[str, RecordedAnswer]:
         """Return the answers of some cases by the hash of their request; those of a model before those of a script."""
-        every = [one for case, answers in self.cases.items() if case in cases for one in answers]
+        every = [one for case, plays in self.cases.items() if case in cases for play in plays for one in play]
         by_model = [one for one in every if one.source.kind == "model"]
         return {one.request: one for one in (*every, *by_model)}
 
     def to_text(self) -> str:
-        """Return the text of the file: cases by name, each with its answers in the order of its requests."""
-        cases = {
-            name: [one.model_dump(mode="json", exclude_defaults=True) for one in self.cases[name]]
-            for name in sorted(self.cases)
-            if self.cases[name]
-        }
-        return json.dumps({"version": VERSION, "cases": cases}, indent=1, ensure_ascii=False) + "\n"
+        """Return the text of the file: each answer once, and the plays of each case as keys of their answers."""
+        answers: dict[str, object] = {}
+        cases: dict[str, list[list[str]]] = {}
+        for name in sorted(self.cases):
+            plays = [[_key(one) for one in play] for play in self.cases[name] if play]
+            if plays:
+                cases[name] = plays
+            for one in (one for play in self.cases[name] for one in play):
+                answers.setdefault(_key(one), one.model_dump(mode="json", exclude_defaults=True))
+        stored = {"version": VERSION, "cases": cases, "answers": dict(sorted(answers.items()))}
+        return json.dumps(stored, indent=1, ensure_ascii=False) + "\n"
+
+
+class _OnePlayFile(_Stored):
+    """The first form of the file, with one play of each case."""
+
+    version: Literal[1]
+    cases: Mapping[str, RecordedPlay] = Field(default_factory=dict[str, RecordedPlay])
+
+
+class _File(_Stored):
+    version: Literal[2]
+    cases: Mapping[str, tuple[tuple[str, ...], ...]]
+    answers: Mapping[str, RecordedAnswer]
+
+
+_FILES: TypeAdapter[_OnePlayFile | _File] = TypeAdapter(Annotated[_OnePlayFile | _File, Field(discriminator="version")])
 
 
 def read_answers(text: str, where: str) -> AnswerFile:
-    """Return the recorded answers in the text of a file; `where` names it in errors. Raises ConfigError."""
+    """Return the recorded plays in the text of a file; `where` names it in errors. Raises ConfigError."""
     try:
-        return AnswerFile.model_validate_json(text)
+        stored = _FILES.validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
         raise ConfigError(f"{where} holds no recorded answers ({place}: {first['msg']}); record it anew.") from error
+    match stored:
+        case _OnePlayFile():
+            return AnswerFile({case: (play,) for case, play in stored.cases.items() if play})
+        case _File():
+            return _file_of(stored, where)
+        case _:
+            assert_never(stored)
+
+
+def _file_of(stored: _File, where: str) -> AnswerFile:
+    cases: dict[str, Sequence[RecordedPlay]] = {}
+    for case, plays in stored.cases.items():
+        lost = [key for play in plays for key in play if key not in stored.answers]
+        if lost:
+            raise ConfigError(f"{where} lacks the answer {lost[0]} of the case {case}; record it anew.")
+        cases[case] = [tuple(stored.answers[key] for key in play) for play in plays]
+    return AnswerFile(cases)
+
+
+def _key(answer: RecordedAnswer) -> str:
+    """Return the key of an answer in its file. Equal answers have the same, whatever day and duration they had."""
+    return _digest(answer.model_dump(mode="json", exclude_defaults=True, exclude={"ms": True, "source": {"on"}}))
 
 
 def recorded(body: bytes, answer: Answer, source: Source, ms: int) -> RecordedAnswer:
@@ -154,6 +211,11 @@ def recorded(body: bytes, answer: Answer, source: Source, ms: int) -> RecordedAn
         extra=answer.extra,
         ms=ms,
     )
+
+
+def recorded_failure(body: bytes, failure: FailureClass, source: Source, ms: int) -> RecordedAnswer:
+    """Return a failure that a request caused as the file keeps it."""
+    return RecordedAnswer(request=request_hash(body), parts=parts_of(body), source=source, failure=failure, ms=ms)
 
 
 def request_hash(body: bytes) -> str:

@@ -39,14 +39,6 @@ def scripts_prove_nothing(run: CaseRun, *, prompt_changed: bool) -> bool:
     return prompt_changed and run.outcome == "passed" and run.evidence == "scripted" and run.llm_calls > 0
 
 
-def is_sample(run: CaseRun) -> bool:
-    """Return whether a run is one of several that can end differently: a live model answered in it.
-
-    Recorded answers and code without a model end alike each time, so that further plays of them tell nothing more.
-    """
-    return is_graded(run) and run.evidence == "live" and run.llm_calls > 0
-
-
 def passes(runs: Sequence[CaseRun]) -> int:
     """Return the number of runs that passed."""
     return sum(run.outcome == "passed" for run in runs)
@@ -85,7 +77,7 @@ def case_result(planned: PlannedCase, runs: Sequence[CaseRun], today: date, brok
         until = quarantine.until
         notes = [*notes, *_quarantine_notes(quarantine, runs, today)]
         outcome = _after_quarantine(quarantine, outcome, today)
-    samples = [run for run in runs if is_sample(run)]
+    samples = [run for run in runs if says_something_about_the_prompt(run)]
     interval = None
     if samples:
         interval = wilson(passes(samples), len(samples))
@@ -156,7 +148,7 @@ def _quarantine_notes(quarantine: Quarantine, runs: Sequence[CaseRun], today: da
         notes.append(
             f"The quarantine ended on {quarantine.until}: mend the case, or measure it again and set a later `until`."
         )
-    samples = [run for run in runs if is_sample(run)]
+    samples = [run for run in runs if says_something_about_the_prompt(run)]
     if samples and passes(samples) == len(samples):
         notes.append(_release(quarantine, len(samples)))
     return notes
@@ -168,4 +160,4 @@ def _release(quarantine: Quarantine, passed: int) -> str:
     enough = min(quarantine.runs, _MOST_RELEASE_RUNS)
     if passed >= enough:
         return f"All {passed} runs passed, after {measured} in the measurement: remove the quarantine."
-    return f"All {passed} runs passed, after {measured} in the measurement: `--repeat {enough}` can end the quarantine."
+    return f"All {passed} runs passed, after {measured} in the measurement: `--live --repeat {enough}` can end it."

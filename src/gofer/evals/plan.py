@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -49,6 +49,11 @@ class PlannedCase:
         names = [case.name for case in self.eval.cases]
         line = self.loaded.source.place(("cases", names.index(self.case.name))).line
         return f"{self.path}:{line}"
+
+    def played(self, times: int) -> "PlannedCase":
+        """Return the case with so many runs, all of which are played; the share of them that must pass stays."""
+        required = required_runs(self.case.runs or self.eval.runs, times)
+        return replace(self, planned=times, required=required, plays_all=True)
 
     @property
     def tags(self) -> Sequence[str]:

@@ -74,7 +74,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What `k` runs of a case with a live model do, estimated from all of its live runs without bias."""
+    """What `k` runs of a case do, estimated without bias from all of its runs that a model answered."""
 
     k: int
     pass_at_k: float
@@ -121,11 +121,11 @@ class CaseResult:
     planned: int
     """The runs that were planned; fewer are played if the outcome is clear before."""
     interval: Interval | None = None
-    """The Wilson interval of the pass rate of the live runs, 95 %; None without such runs, because others end alike."""
+    """The Wilson interval of the pass rate of the runs that a model answered, 95 %; None without such runs."""
     consistency: float | None = None
     """The share of the runs with the most frequent status; a script below 1.0 fails."""
     repeated: Repeated | None = None
-    """pass@k and pass^k; None for a case without several graded runs of a live model."""
+    """pass@k and pass^k; None for a case without several graded runs that a model answered."""
     comparison: Comparison | None = None
     quarantined_until: date | None = None
     tags: Sequence[str] = ()

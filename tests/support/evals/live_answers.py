@@ -1,6 +1,7 @@
 """A live model on loopback that gives fixed answers in their order, and a judge that always says CORRECT."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,8 @@ class Said:
 
     text: str = ""
     calls: Sequence[tuple[str, Mapping[str, Any]]] = field(default_factory=list[tuple[str, Mapping[str, Any]]])
+    finish: str = ""
+    """Why the model stopped, if not because it had said everything."""
 
     def without(self, tool: str) -> "Said":
         """Return the answer without the calls of a tool."""
@@ -43,6 +46,27 @@ def answering(answers: Sequence[Said], *, tokens: int = 1_000) -> AbstractContex
     `tokens` are those that each question is said to have.
     """
     return answering_each({"": answers}, tokens)
+
+
+@contextmanager
+def answering_in_turn(conversations: Sequence[Sequence[Said]]) -> Iterator[str]:
+    """Serve conversations of one length in turn: each request gets the answer of the next one at its place."""
+    asked: Counter[int] = Counter()
+
+    class Answers(Requests):
+        def take(self) -> None:
+            request = json.loads(self.body())
+            earlier = sum(message["role"] == "assistant" for message in request["messages"])
+            asked[earlier] += 1
+            said = conversations[asked[earlier] % len(conversations)][earlier]
+            self.reply(
+                200,
+                json.dumps(_completion(request["model"], said, 1_000)).encode(),
+                {"Content-Type": "application/json"},
+            )
+
+    with serving(Answers) as url:
+        yield f"{url}/v1"
 
 
 @contextmanager
@@ -74,6 +98,7 @@ def _completion(model: str, said: Said, tokens: int) -> Mapping[str, Any]:
             {"id": f"call_{at}", "type": "function", "function": {"name": tool, "arguments": json.dumps(arguments)}}
             for at, (tool, arguments) in enumerate(said.calls)
         ]
+    reason = said.finish or reason
     usage = {"prompt_tokens": tokens, "completion_tokens": tokens // 10, "total_tokens": tokens + tokens // 10}
     choice = {"index": 0, "message": message, "finish_reason": reason}
     return {"id": "c", "object": "chat.completion", "created": 1, "model": model, "choices": [choice], "usage": usage}

@@ -1,10 +1,10 @@
 """The recorded answers and the scripts of a folder of evals, read once for each eval file."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gofer.evals.answers import FOLDER, AnswerFile, RecordedAnswer, read_answers
+from gofer.evals.answers import FOLDER, AnswerFile, RecordedAnswer, RecordedPlay, read_answers
 from gofer.evals.load import LoadedEval
 from gofer.values.errors import ConfigError
 from gofer.values.model_script import Script, load_scripts
@@ -23,11 +23,10 @@ class AnswerBook:
         default_factory=dict[str, Mapping[str, RecordedAnswer]]
     )
     _scripts: dict[str, Sequence[Script]] = field(default_factory=dict[str, Sequence[Script]])
-    _new: dict[str, dict[str, Sequence[RecordedAnswer]]] = field(
-        default_factory=dict[str, dict[str, Sequence[RecordedAnswer]]]
+    _new: dict[tuple[str, str], dict[int, RecordedPlay]] = field(
+        default_factory=dict[tuple[str, str], dict[int, RecordedPlay]]
     )
-    _cases: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
-    """The cases of the eval files with noted answers."""
+    """The plays that were recorded now, by eval file and case, and by their number."""
 
     def answers(self, eval_name: str) -> AnswerFile:
         """Return the recorded answers of an eval file; none without a file. Raises ConfigError."""
@@ -42,7 +41,7 @@ class AnswerBook:
     def by_request(self, loaded: LoadedEval) -> Mapping[str, RecordedAnswer]:
         """Return the recorded answers of the cases of an eval file by the hash of their request. Raises ConfigError."""
         if loaded.name not in self._by_request:
-            self._by_request[loaded.name] = self.answers(loaded.name).by_request(_names(loaded))
+            self._by_request[loaded.name] = self.answers(loaded.name).by_request(self._names(loaded))
         return self._by_request[loaded.name]
 
     def scripts(self, eval_name: str, case: str) -> Sequence[Script]:
@@ -64,50 +63,48 @@ class AnswerBook:
         """Return the file of the scripts of an eval file, from the root of the repository, for people."""
         return f"{self.folder.name}/{SCRIPTS}/{eval_name}.yaml"
 
-    def has_answers(self, eval_name: str, case: str) -> bool:
-        """Return whether answers of a case were recorded. Raises ConfigError."""
-        return bool(self.answers(eval_name).cases.get(case))
+    def plays(self, eval_name: str, case: str) -> Sequence[RecordedPlay]:
+        """Return the recorded plays of a case; none for a case without answers. Raises ConfigError."""
+        return self.answers(eval_name).plays(case)
 
     def has_script(self, eval_name: str, case: str) -> bool:
         """Return whether a script is named after a case. Raises ConfigError."""
         return any(script.name.partition(".")[0] == case for script in self.scripts(eval_name, case))
 
-    def keep(self, loaded: LoadedEval, case: str, answers: Sequence[RecordedAnswer]) -> None:
-        """Note the answers of one play of a case. They replace all earlier answers of the case."""
-        unique = {one.request: one for one in answers}
-        self._new.setdefault(loaded.name, {})[case] = tuple(unique.values())
-        self._cases[loaded.name] = _names(loaded)
+    def keep(self, loaded: LoadedEval, case: str, number: int, answers: RecordedPlay) -> None:
+        """Write the answers of the play `number` of a case at once, so that no later end of the suite loses them.
 
-    def write(self) -> None:
-        """Write the noted answers, also those of other files after one that cannot be written. Raises ConfigError.
-
-        The answers of other cases of a file stay, except those of cases that the eval does not have any more.
+        The first of them replace all earlier plays of the case. A play that asked no model replaces nothing. Answers of
+        cases that do not exist any more are removed. Raises ConfigError.
         """
-        problems: list[ConfigError] = []
-        for eval_name in self._new:
-            try:
-                self._write(eval_name)
-            except ConfigError as error:
-                problems.append(error)
-        if problems:
-            raise problems[0]
+        if not answers:
+            return
+        new = self._new.setdefault((loaded.name, case), {})
+        new[number] = answers
+        plays = {**self.answers(loaded.name).cases, case: [new[number] for number in sorted(new)]}
+        names = self._names(loaded)
+        self._answers[loaded.name] = AnswerFile({name: plays[name] for name in plays if name in names})
+        self._by_request.pop(loaded.name, None)
+        self._write(loaded.name)
 
     def _write(self, eval_name: str) -> None:
-        every: Mapping[str, Sequence[RecordedAnswer]] = {**self.answers(eval_name).cases, **self._new[eval_name]}
-        kept = {case: tuple(answers) for case, answers in every.items() if case in self._cases[eval_name]}
         path = self._path(eval_name)
+        partial = path.with_suffix(".partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(AnswerFile(cases=kept).to_text(), encoding="utf-8")
+            partial.write_text(self._answers[eval_name].to_text(), encoding="utf-8")
+            partial.replace(path)
         except OSError as error:
             raise ConfigError(f"{path} cannot be written ({error.strerror}); make it writable.") from error
 
+    def _names(self, loaded: LoadedEval) -> frozenset[str]:
+        """Return the cases of an eval file. Each golden is a file of its own, and all are cases of one name."""
+        if loaded.is_golden:
+            return frozenset(path.stem for path in loaded.path.parent.glob("*.yaml"))
+        return frozenset(case.name for case in loaded.eval.cases)
+
     def _path(self, eval_name: str) -> Path:
         return self.folder / FOLDER / f"{eval_name}.json"
-
-
-def _names(loaded: LoadedEval) -> frozenset[str]:
-    return frozenset(case.name for case in loaded.eval.cases)
 
 
 def _read(path: Path) -> str | None:

@@ -1,6 +1,7 @@
 """The models of a play: recorded answers, a script, or a live model, and what the play learns about each request."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,13 +10,22 @@ from typing_extensions import override
 
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.model_endpoints import ModelAccess
-from gofer.evals.answers import RecordedAnswer, Source, difference_of, recorded, request_hash
+from gofer.evals.answers import (
+    RecordedAnswer,
+    RecordedPlay,
+    Source,
+    difference_of,
+    recorded,
+    recorded_failure,
+    request_hash,
+)
 from gofer.evals.case_begin import EarlierTurn
 from gofer.evals.plays import Evidence
 from gofer.models.failures import provider_error_of
 from gofer.models.language_model import Answer, Model, Refused, RemoteModel
 from gofer.models.scripted import NAME, ScriptedModel
 from gofer.models.served_model import Endpoint
+from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import FailureClass, ProviderError, ToolAsk, Usage
 from gofer.values.outside import Clock
@@ -71,26 +81,35 @@ class RecordedModel(Model):
 
     answers: Mapping[str, RecordedAnswer]
     """The answers of the eval file by the hash of their request."""
-    of_case: Sequence[RecordedAnswer]
+    play: RecordedPlay
+    """The recorded play that is played again."""
     asked: Asked
     clock: VirtualClock
+    _given: Counter[str] = field(default_factory=Counter[str])
+    """How often each request was answered in this play."""
 
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
         self.asked.number += 1
         found = self._found(request_hash(body))
         if found is None:
-            why = difference_of(body, self.of_case or self.answers.values())
+            why = difference_of(body, self.play or self.answers.values())
             self.asked.note_missing(why)
             raise Refused("This request has no recorded answer.", ProviderError("refused"), final=True)
         self.asked.sources.add(found.source.kind)
         self.asked.spend(self.clock, found.ms / 1000)
-        return found.answer()
+        given = found.given()
+        if isinstance(given, Answer):
+            return given
+        raise given
 
     def _found(self, request: str) -> RecordedAnswer | None:
-        """Return the answer of the case to a request, else that of another case; None without one."""
-        own = (answer for answer in self.of_case if answer.request == request)
-        return next(own, None) or self.answers.get(request)
+        """Return the next answer of the play to a request, else that of another play or case; None without one."""
+        own = [answer for answer in self.play if answer.request == request]
+        if not own:
+            return self.answers.get(request)
+        self._given[request] += 1
+        return own[min(self._given[request], len(own)) - 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,21 +156,28 @@ class LiveModel(RemoteModel):
         try:
             answer = await self.model.ask(body, timeout)
         except (TemporaryError, RunStopped) as error:
-            self._note_failure(error)
+            self._note_failure(error, body, began)
             raise
         finally:
-            seconds = self.real.monotonic() - began
-            self.asked.spend(self.clock, seconds)
+            self.asked.spend(self.clock, self.real.monotonic() - began)
         self.asked.failure = ""
         self.asked.sources.add("model")
-        source = Source(kind="model", model=answer.model, on=datetime.fromtimestamp(self.real.now(), UTC).date())
-        self.asked.answers.append(recorded(body, answer, source, round(seconds * 1000)))
+        self.asked.answers.append(recorded(body, answer, self._source(answer.model), self._ms_since(began)))
         return answer
 
-    def _note_failure(self, error: TemporaryError | RunStopped) -> None:
+    def _note_failure(self, error: TemporaryError | RunStopped, body: bytes, began: float) -> None:
         provider_error = provider_error_of(error)
         if provider_error is None or provider_error.failure not in OF_THE_PROMPT:
             self.asked.failure = str(error)
+            return
+        source = self._source(as_text(as_object(json.loads(body)).get("model")))
+        self.asked.answers.append(recorded_failure(body, provider_error.failure, source, self._ms_since(began)))
+
+    def _source(self, model: str) -> Source:
+        return Source(kind="model", model=model, on=datetime.fromtimestamp(self.real.now(), UTC).date())
+
+    def _ms_since(self, began: float) -> int:
+        return round((self.real.monotonic() - began) * 1000)
 
 
 @dataclass(frozen=True, slots=True)

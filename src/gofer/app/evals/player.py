@@ -46,6 +46,7 @@ from gofer.evals.goldens.playing import (
 from gofer.evals.goldens.recorded_world import recorded_world
 from gofer.evals.goldens.world_ids import WorldIds
 from gofer.evals.load import LoadedEval
+from gofer.evals.plan import PlannedCase
 from gofer.evals.plays import Evidence, Play
 from gofer.evals.references import golden_path
 from gofer.files.child import Children
@@ -75,6 +76,8 @@ class Playing:
     answers: Answers = "recorded"
     record: bool = False
     """Whether the answers of a live model or of scripts become the recorded ones."""
+    fewest: int = 1
+    """How often a case is played, at least, when answers of a live model are recorded."""
     live_tools: bool = False
     """Whether tools reach the real systems. It needs a live model, and cannot record."""
 
@@ -133,7 +136,7 @@ class Player:
             clock = RealClock()
         begin = clock.now()
         world = self.files.world(case, loaded.eval, folder)
-        one = await self._open(loaded, case, world, clock, is_real=self.playing.live_tools)
+        one = await self._open(loaded, case, number, world, clock, is_real=self.playing.live_tools)
         triggers = [case.trigger, *(turn.trigger for turn in case.then)]
         async with _closing(one):
             changes = await one.play([one.delivery(trigger, folder) for trigger in triggers])
@@ -148,7 +151,7 @@ class Player:
         recorded.ids = WorldIds(case.ids)
         world = GoldenInWorld(read.turns, self.files.world(case, loaded.eval, folder), recorded)
         clock = self._clock(loaded.eval.clock.timestamp())
-        one = await self._open(loaded, case, world, clock, is_real=False)
+        one = await self._open(loaded, case, number, world, clock, is_real=False)
         one.approve = {**decisions_in(read), **case.approve}
         begin = clock.now()
         async with _closing(one):
@@ -174,7 +177,7 @@ class Player:
         begins = begins_at(read)
         clock = self._clock(begins[0])
         world = GoldenWorld(recorded_world(read.turns))
-        one = await self._open(loaded, case, world, clock, is_real=False)
+        one = await self._open(loaded, case, number, world, clock, is_real=False)
         now = self.catalog.workflows.get(one.workflow)
         if now is not None:
             one.runner = one.runner.with_workflow(as_accepted(now, read))
@@ -197,15 +200,29 @@ class Player:
             case "scripted":
                 return not self.book.has_script(loaded.name, case.name)
             case "recorded":
-                return not self.book.has_answers(loaded.name, case.name)
+                return not self.book.plays(loaded.name, case.name)
 
     def _clock(self, begin: float) -> VirtualClock:
         return VirtualClock(begin, really_waits=self.playing.answers == "live")
 
+    def planned(self, case: PlannedCase, repeat: int | None = None) -> PlannedCase:
+        """Return a case with as many runs as it has recorded plays, or as many as are recorded from a live model."""
+        match self.playing.answers:
+            case "recorded":
+                plays = self.book.plays(case.loaded.name, case.case.name)
+                if any(answer.source.kind == "model" for play in plays for answer in play):
+                    return case.played(len(plays))
+                return case
+            case "live" if self.playing.record:
+                return case.played(repeat or max(case.planned, self.playing.fewest))
+            case "live" | "scripted":
+                return case
+
     def _record(self, loaded: LoadedEval, case: Case, number: int, asked: Asked) -> None:
+        is_repeated = self.playing.answers == "scripted" and number > 1
         # A failure of infrastructure leaves only a part of the answers.
-        if self.playing.record and number == 1 and not asked.failure:
-            self.book.keep(loaded, case.name, asked.answers)
+        if self.playing.record and not asked.failure and not is_repeated:
+            self.book.keep(loaded, case.name, number, tuple(asked.answers))
 
     def _played(self, one: OnePlay, changes: Mapping[str, object], begin: float) -> Play:
         """Return a play that began at `begin`, in unix seconds by its clock."""
@@ -232,7 +249,7 @@ class Player:
         )
 
     def _models(
-        self, loaded: LoadedEval, case: Case, world: AnyWorld, asked: Asked, clock: VirtualClock
+        self, loaded: LoadedEval, case: Case, number: int, world: AnyWorld, asked: Asked, clock: VirtualClock
     ) -> ModelAccess:
         if isinstance(world, GoldenInWorld) and self._is_replayed(loaded, case):
             return only(GoldenAnswers(world.turns, world.ids, asked))
@@ -243,17 +260,18 @@ class Player:
                 script = ScriptedModel(self.book.scripts(loaded.name, case.name))
                 return only(PlayedScript(script, asked, self.book.script_file(loaded.name)))
             case "recorded":
-                of_case = self.book.answers(loaded.name).cases.get(case.name, ())
-                return only(RecordedModel(self.book.by_request(loaded), of_case, asked, clock))
+                plays = self.book.plays(loaded.name, case.name) or ((),)
+                play = plays[(number - 1) % len(plays)]
+                return only(RecordedModel(self.book.by_request(loaded), play, asked, clock))
 
     async def _open(
-        self, loaded: LoadedEval, case: Case, world: AnyWorld, clock: VirtualClock, *, is_real: bool
+        self, loaded: LoadedEval, case: Case, number: int, world: AnyWorld, clock: VirtualClock, *, is_real: bool
     ) -> OnePlay:
         """Return a play that has not begun. `is_real`: its tools reach the real systems."""
         asked = Asked()
         deadline = Deadline(clock)
         history: Sequence[EarlierTurn] = ()
-        models = self._models(loaded, case, world, asked, clock)
+        models = self._models(loaded, case, number, world, asked, clock)
         if case.decision is not None:
             history = history_of(case.decision)
             models = deciding(models, history, deadline.end)
@@ -318,7 +336,7 @@ class Player:
 
 @contextlib.asynccontextmanager
 async def open_player(settings: Settings, root: Path, playing: Playing) -> AsyncGenerator[Player]:
-    """Open the player for the workflows of a folder. At its end, also after an error, it writes the recorded answers.
+    """Open the player for the workflows of a folder.
 
     Raises ConfigError with every mistake in the folder.
     """
@@ -329,11 +347,7 @@ async def open_player(settings: Settings, root: Path, playing: Playing) -> Async
         with contextlib.closing(Children()) as children, contextlib.closing(sandbox()) as python:
             processes = ChildProcesses(children, python)
             replays = GoldenReplays(replayer_of(catalog, company, http), file_version(catalog, company))
-            try:
-                yield Player(settings, catalog, company, http, processes, playing, book, replays)
-            finally:
-                if playing.record:
-                    book.write()
+            yield Player(settings, catalog, company, http, processes, playing, book, replays)
 
 
 @contextlib.asynccontextmanager

@@ -11,6 +11,7 @@ from typing import Protocol
 from gofer.app.embedded.eval_state import open_eval_state
 from gofer.app.embedded.worlds import EVALS
 from gofer.app.evals.eval_mistakes import mistakes_of_goldens
+from gofer.app.evals.likely_cost import likely_cost
 from gofer.app.evals.player import Player, Playing, open_player
 from gofer.app.evals.repository import FilesBefore, changed_paths, checkout_of, files_before
 from gofer.app.evals.suite_parts import PlayerPlays, StoredGrades, fingerprints, grades_for
@@ -40,8 +41,8 @@ KEPT = Path(EVALS) / "runs.jsonl"
 class Watcher(Protocol):
     """Sees the progress of a suite."""
 
-    def begin(self, planned: Sequence[PlannedCase]) -> None:
-        """Take note of the cases that will be played."""
+    def begin(self, planned: Sequence[PlannedCase], cost: str) -> None:
+        """Take note of the cases that will be played. `cost` says what a recording is likely to cost, else nothing."""
         ...
 
     def finished(self, planned: PlannedCase, run: CaseRun) -> None:
@@ -108,9 +109,12 @@ async def play_suite(
     checkout = checkout_of(root)
     outside = Outside(NoNetwork(), clock, random_id, random.SystemRandom(), random_key)
     async with open_eval_state(settings.data, outside) as state, open_player(settings, root, choices.playing) as player:
-        planned = select(player.catalog, root, choices)
+        planned = [player.planned(case, choices.repeat) for case in select(player.catalog, root, choices)]
         mistakes = mistakes_of_goldens([case.path for case in planned], root, clock)
-        watcher.begin(planned)
+        cost = ""
+        if planned and choices.playing.record and choices.playing.answers == "live":
+            cost = likely_cost(planned, player, state.folder, choices.baseline)
+        watcher.begin(planned, cost)
         gofer = _version()
         prints = fingerprints(planned, root, player, gofer)
         earlier = _earlier(kept, prints, resume=choices.resume)

@@ -126,7 +126,7 @@ class _Spending(Watcher):
     budget: Budget
 
     @override
-    def begin(self, planned: Sequence[PlannedCase]) -> None:
+    def begin(self, planned: Sequence[PlannedCase], cost: str) -> None:
         return
 
     @override

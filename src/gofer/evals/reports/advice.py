@@ -23,8 +23,8 @@ def advice(result: SuiteResult) -> str:
     if ungraded := _in(result, "infrastructure"):
         return f"Play again: a provider or a simulator did not answer in {_named(ungraded)}."
     if unproved := _in(result, "no_evidence"):
-        command = "`gofer eval --live --record`"
-        return f"No evidence: ask a model about {_named(unproved)} with {command}, and commit its answers."
+        command = code(wording.again(*unproved), 2_000)
+        return f"No evidence: ask a model about {_number(unproved)} with {command}, and commit evals/answers/."
     if result.unproved:
         named = _listed([code(name, 120) for name in result.unproved])
         return f"No evidence: add a case that loads {named}, or play with `--live`."

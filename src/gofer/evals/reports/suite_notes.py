@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from gofer.evals.outcomes import is_sample, says_something_about_the_prompt
 from gofer.evals.reports.comparison_words import comparison_text, worse_words
 from gofer.evals.reports.wording import short
-from gofer.evals.results import CaseRun, SuiteResult
+from gofer.evals.results import SuiteResult
 from gofer.values.amounts import counted
 
 MOST_NAMED = 20
@@ -15,7 +14,7 @@ _MOST_WORSE = 8
 
 
 def suite_notes(result: SuiteResult) -> Iterator[str]:
-    """Yield the sentences about the baseline, about prompts and skills without evidence, and about intervals."""
+    """Yield the sentences about the baseline, and about prompts and skills without evidence."""
     yield from result.remarks
     if result.comparison is not None:
         yield f"Compared with the baseline, which decides nothing: {comparison_text(result.comparison)}."
@@ -32,17 +31,11 @@ def suite_notes(result: SuiteResult) -> Iterator[str]:
         yield unloaded_sentence(result.unloaded, result.prompt_texts)
     if result.missing:
         yield f"The baseline has {counted(len(result.missing), 'case')} no longer in evals/: {_named(result.missing)}."
-    if any(_has_no_interval(run) for case in result.cases for run in case.runs):
-        yield "Recorded answers and code end alike each time, so only runs with a live model have an interval."
 
 
 def unloaded_sentence(unloaded: Sequence[str], texts: int) -> str:
     """Return the sentence about prompts and skills that no case loads; `texts` is the number of all of them."""
     return f"{len(unloaded)} of {counted(texts, 'prompt')} and skills are loaded by no case: {_named(unloaded)}."
-
-
-def _has_no_interval(run: CaseRun) -> bool:
-    return says_something_about_the_prompt(run) and not is_sample(run)
 
 
 def _named(names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from gofer.evals.reports import wording
+from gofer.evals.reports.advice import advice
 from gofer.evals.reports.comparison_words import comparison_text
 from gofer.evals.reports.suite_notes import suite_notes
 from gofer.evals.results import CaseResult, SuiteResult
@@ -27,7 +28,10 @@ def terminal_lines(result: SuiteResult) -> Sequence[str]:
     evidence = [f"  {sentence}" for _, sentence in wording.evidence_lines(result.cases)]
     notes = [f"  {note}" for note in suite_notes(result)]
     lines = [wording.headline(result), *evidence, *notes, "", *_failures(result), *_workflows(result)]
-    return [*lines, *_cases(wording.in_order(result.cases), MOST_LINES - len(lines))]
+    work: Sequence[str] = ()
+    if result.exit_code:
+        work = ("", advice(result))
+    return [*lines, *_cases(wording.in_order(result.cases), MOST_LINES - len(lines) - len(work)), *work]
 
 
 def _failures(result: SuiteResult) -> Iterator[str]:
@@ -72,7 +76,7 @@ def _alike(cases: Sequence[CaseResult]) -> Iterator[str]:
     if len(cases) > _MOST_NAMES:
         names = f"{names} and {len(cases) - _MOST_NAMES} more"
     yield _labelled("cases", names)
-    yield _labelled("replay", wording.again(*cases[:_MOST_NAMES]))
+    yield _labelled("replay", wording.again(*cases))
 
 
 def _labelled(label: str, text: str) -> str:

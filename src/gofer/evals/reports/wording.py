@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from gofer.evals.outcomes import is_graded, is_sample, passes, says_something_about_the_prompt
+from gofer.evals.outcomes import is_graded, passes, says_something_about_the_prompt
 from gofer.evals.plays import Evidence
 from gofer.evals.results import NO_EVIDENCE as NO_EVIDENCE_CODE
-from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Grade, Interval, RunOutcome, SuiteResult
+from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, Grade, Interval, SuiteResult
 from gofer.evals.statistics import percentile, wilson
 from gofer.journal.purposes import is_own
 from gofer.projections.words.transcript import harmless
@@ -48,6 +48,8 @@ EVIDENCE: Mapping[Proof, str] = {
 }
 """What the answers of a case prove."""
 _CALL = re.compile(r"[\w.:-]+")
+_MOST_NAMES = 10
+"""The most cases that a command names."""
 MOST_CHARACTERS = 300
 """The most characters of one line about a failure."""
 
@@ -109,10 +111,17 @@ def is_harness_only(case: CaseResult) -> bool:
 
 
 def state_text(case: CaseResult) -> str:
-    """Return the state of a case in a word or two."""
+    """Return the state of a case in a few words."""
     if is_harness_only(case):
         return "passed (harness only)"
+    if is_of_recorded_plays(case):
+        return f"{STATES[case.outcome]} (recorded {case.passed} of {len(case.runs)})"
     return STATES[case.outcome]
+
+
+def is_of_recorded_plays(case: CaseResult) -> bool:
+    """Return whether the recorded answers of a model decided a case."""
+    return evidence_of(case) == "recorded" and any(is_graded(run) for run in case.runs)
 
 
 def evidence_lines(cases: Sequence[CaseResult]) -> Iterator[tuple[Proof | Literal["none"], str]]:
@@ -120,7 +129,7 @@ def evidence_lines(cases: Sequence[CaseResult]) -> Iterator[tuple[Proof | Litera
     proved = Counter(evidence_of(case) for case in cases if case.outcome != "no_evidence")
     for evidence, sentence in EVIDENCE.items():
         if proved[evidence]:
-            yield evidence, f"{counted(proved[evidence], 'case')} {sentence}"
+            yield evidence, f"{counted(proved[evidence], 'case')} {sentence}{_recorded_plays(cases, evidence)}"
     unproved = sum(case.outcome == "no_evidence" for case in cases)
     if unproved:
         yield "none", f"{counted(unproved, 'case')} without evidence: no answer of a model says whether they pass"
@@ -131,7 +140,15 @@ def evidence_text(case: CaseResult) -> str:
     evidence = evidence_of(case)
     if evidence is None or case.outcome == "no_evidence":
         return "no evidence"
-    return EVIDENCE[evidence]
+    return f"{EVIDENCE[evidence]}{_recorded_plays([case], evidence)}"
+
+
+def _recorded_plays(cases: Sequence[CaseResult], evidence: Proof) -> str:
+    """Return how many of the recorded plays passed; empty for other evidence."""
+    if evidence != "recorded":
+        return ""
+    runs = [run for case in cases if is_of_recorded_plays(case) for run in case.runs]
+    return f"; recorded {passes(runs)} of {len(runs)}"
 
 
 def state_sentence(case: CaseResult) -> str:
@@ -168,15 +185,11 @@ def headline(result: SuiteResult) -> str:
 
 
 def _rate(result: SuiteResult) -> Iterator[str]:
-    """Yield the pass rate of the live runs, and else of all graded runs, beside that of the baseline."""
-    rate = pass_rate(result.cases)
-    if rate is None:
+    """Yield the pass rate of the runs that a model answered, beside that of the baseline."""
+    runs = _answered(result.cases)
+    if not runs:
         return
-    words = f"pass rate {share_text(rate)}"
-    samples = [run for case in result.cases for run in case.runs if is_sample(run)]
-    if samples:
-        passed = passes(samples)
-        words = f"pass rate {share_text(passed / len(samples))} {interval_text(wilson(passed, len(samples)))}"
+    words = f"pass rate {share_text(passes(runs) / len(runs))} {interval_text(wilson(passes(runs), len(runs)))}"
     comparison = result.comparison
     if comparison is not None:
         words = f"{words} vs {share_text(comparison.before.passed / comparison.before.runs)} before"
@@ -203,19 +216,19 @@ def sign_of(result: SuiteResult) -> str:
 
 def pass_rate(cases: Sequence[CaseResult]) -> float | None:
     """Return the share of the graded runs that passed, of those that a model answered; None without such runs."""
-    graded = _graded(cases)
-    if not graded:
+    runs = _answered(cases)
+    if not runs:
         return None
-    return graded.count("passed") / len(graded)
+    return passes(runs) / len(runs)
 
 
-def _graded(cases: Sequence[CaseResult]) -> Sequence[RunOutcome]:
-    """Return the outcomes of the graded runs that a model answered."""
-    return [run.outcome for case in cases for run in case.runs if says_something_about_the_prompt(run)]
+def _answered(cases: Sequence[CaseResult]) -> Sequence[CaseRun]:
+    """Return the graded runs that a model answered."""
+    return [run for case in cases for run in case.runs if says_something_about_the_prompt(run)]
 
 
 def repeated_text(case: CaseResult) -> str:
-    """Return pass@k and pass^k of a case; empty for a case without several runs of a live model."""
+    """Return pass@k and pass^k of a case; empty for a case without several runs that a model answered."""
     repeated = case.repeated
     if repeated is None:
         return ""
@@ -312,9 +325,17 @@ def failed_dimensions(case: CaseResult) -> Mapping[str, int]:
 
 
 def again(*cases: CaseResult) -> str:
-    """Return the command that plays cases again."""
-    command = " ".join(["gofer eval", *(shlex.quote(short(case.case)) for case in cases)])
-    if any(evidence_of(case) == "live" or case.outcome == "no_evidence" for case in cases):
+    """Return the command that plays cases again, and records the answers of a model if they lack evidence.
+
+    Many cases are named by their files.
+    """
+    names = [case.case for case in cases]
+    if len(names) > _MOST_NAMES:
+        names = list(dict.fromkeys(name.partition("/")[0] for name in names))
+    command = " ".join(["gofer eval", *(shlex.quote(short(name)) for name in names)])
+    if any(case.outcome == "no_evidence" for case in cases):
+        return f"{command} --live --record"
+    if any(evidence_of(case) == "live" for case in cases):
         return f"{command} --live"
     return command
 

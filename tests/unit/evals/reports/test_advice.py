@@ -8,8 +8,6 @@ from gofer.evals.reports.advice import advice
 from gofer.evals.results import CaseOutcome, CaseResult, SuiteResult
 from support.evals.suite_results import failed_case, passed_case, pull_request
 
-RECORD = "`gofer eval --live --record`"
-
 
 def suite(*cases: CaseResult) -> SuiteResult:
     return SuiteResult(cases=cases, at=0.0, seconds=1.0)
@@ -27,7 +25,7 @@ def ended(outcome: CaseOutcome) -> CaseResult:
         ("infrastructure", "Play again: a provider or a simulator did not answer in 1 case (`w/odd`)."),
         (
             "no_evidence",
-            f"No evidence: ask a model about 1 case (`w/odd`) with {RECORD}, and commit its answers.",
+            "No evidence: ask a model about 1 case with `gofer eval w/odd --live --record`, and commit evals/answers/.",
         ),
         ("not_played", "Play again: the suite ended before 1 case (`w/odd`)."),
         ("quarantined", "Nothing blocks. End the quarantine of 1 case (`w/odd`) in time."),

@@ -14,7 +14,8 @@ def test_report_of_500_cases_has_at_most_100_lines(failing: bool) -> None:
     lines = terminal_lines(large_suite(500, failing=failing))
     assert len(lines) <= MOST_LINES
     assert lines[0].startswith(f"{500 if failing else 100} failed")
-    assert "more case" in lines[-1]
+    assert "more case" in lines[-3]
+    assert lines[-1].startswith("Mend ")
 
 
 def test_first_failure_has_four_lines_below_the_verdict() -> None:
@@ -46,7 +47,7 @@ def test_cases_without_evidence_for_the_same_reason_are_one_group() -> None:
     begin = lines.index("13 cases: no evidence")
     assert lines[begin + 1].endswith("Request 1.1 has no answer.")
     assert lines[begin + 2].endswith("d/case-8 and 3 more")
-    assert lines[begin + 3].endswith("d/case-8 --live")
+    assert lines[begin + 3].endswith("gofer eval a d --live --record")
     assert "a/c: no evidence, 0/1 runs passed" in lines
 
 
