@@ -14,9 +14,11 @@ from gofer.evals.goldens.golden_file import recording_path
 from gofer.evals.goldens.world_ids import is_id, words_in
 from gofer.evals.grading.turn_view import STATUSES, statuses_in
 from gofer.evals.load import LoadedEval, read_evals
+from gofer.evals.own_graders import load_grader
 from gofer.evals.references import DEMO, golden_path, is_usable
 from gofer.projections.checks.check_settings import CHECKS
 from gofer.values.canonical_json import as_object
+from gofer.values.errors import ConfigError
 from gofer.workflows.mistake import Mistake, Place, Rule, in_order
 from gofer.workflows.output_schema import flaws
 from gofer.workflows.sentences import close_match, invalid_schema
@@ -73,6 +75,12 @@ class _Check:
         yield from self._expected_status(case.rubric, (*loc, "rubric"))
         yield from self._schema(case.rubric.output_schema, (*loc, "rubric", "schema"))
         yield from self._quarantine(case, (*loc, "quarantine", "until"))
+        for at, name in enumerate(case.grade):
+            try:
+                load_grader(self.source.file.parent.parent, name)
+            except ConfigError as error:
+                message = f"The grader `{name[:80]}` cannot be used: {str(error).rstrip('.')}."
+                yield self._at((*loc, "grade", at), "case-grader", message, "Correct the file or the name.")
         for at, criterion in enumerate(case.judge):
             if not criterion.labels:
                 message = f"The criterion `{criterion.id[:80]}` has no `labels`, so it never blocks."

@@ -18,6 +18,10 @@ TextList = Annotated[tuple[Name, ...], BeforeValidator(listed, json_schema_input
 """Texts; a single text is a list with one item."""
 
 
+GraderName = Annotated[str, Field(pattern=r"^evals/[A-Za-z_][A-Za-z0-9_]*\.py:[A-Za-z_][A-Za-z0-9_]*$")]
+"""A function of a module of `evals/`."""
+
+
 def _one_or_more(value: object) -> object:
     """Return one entry as a list with it."""
     if isinstance(value, Mapping):
@@ -286,7 +290,7 @@ class Quarantine(Strict):
 class Case(Strict):
     """One case of an eval."""
 
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,79}$")
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,79}(\[[a-z0-9][a-z0-9-]{0,79}\])?$")
     """The name of the case in its file: a-z, 0-9 and `-`."""
     description: str = ""
     """What the case is about, for people."""
@@ -294,6 +298,9 @@ class Case(Strict):
     """Words by which cases are chosen; `smoke`: the case is played for every change."""
     trigger: Trigger | None = None
     """The delivery that starts the run. Only a case with a `golden` needs none, because the golden has it."""
+    rows: str = ""
+    """A CSV file, as a path from the folder of the eval file: the case is played for each line, with its cells in place
+    of `{column}`."""
     then: tuple[Turn, ...] = ()
     """Later messages of the same conversation."""
     decision: DecisionPoint | None = None
@@ -313,6 +320,8 @@ class Case(Strict):
     """What must be true of the run."""
     rubric: Rubric = Rubric()
     """Fixed criteria of the run."""
+    grade: Annotated[tuple[GraderName, ...], BeforeValidator(listed, json_schema_input_type=Texts)] = ()
+    """Graders of one's own, such as `evals/graders.py:refund_is_right`, as paths from the root of the repository."""
     judge: tuple[Criterion, ...] = ()
     """Questions to the judge about the run."""
     runs: Runs | None = None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gofer.evals.eval_file import Eval
 from gofer.evals.references import GOLDENS, check_references
+from gofer.evals.rows import with_rows
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.yaml_source import Source, read_source
@@ -50,7 +51,11 @@ def read_evals(folder: Path) -> tuple[Sequence[LoadedEval], Sequence[Mistake]]:
     loaded: list[LoadedEval] = []
     mistakes: list[Mistake] = []
     for path in eval_files(folder):
-        source = read_source(path)
+        source, wrong = with_rows(read_source(path))
+        mistakes += wrong
+        if wrong:
+            # Without its rows, the placeholders of a case would be mistakes as well.
+            continue
         filled, wrong = fill(source, Eval)
         mistakes += wrong
         if filled is not None:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from gofer.evals.eval_file import Case, Eval, Runs
 from gofer.evals.load import LoadedEval
+from gofer.evals.rows import base_name
 from gofer.values.errors import ConfigError
 from gofer.workflows.load import Catalog
 
@@ -87,8 +88,8 @@ def coordinators_of(catalog: Catalog) -> Mapping[str, Coordinator]:
 def chosen(cases: Sequence[PlannedCase], names: Collection[str], tags: Collection[str]) -> Sequence[PlannedCase]:
     """Return the cases that names and tags choose; without both, all.
 
-    A name is an eval file, a folder of eval files, `<file>/<case>`, or a case. Raises ConfigError for a name or a tag
-    that chooses no case.
+    A name is an eval file, a folder of eval files, `<file>/<case>`, or a case, also without its row. Raises ConfigError
+    for a name or a tag that chooses no case.
     """
     found = [case for case in cases if not names or any(_is_named(case, name) for name in names)]
     _check_known(names, {name for name in names if any(_is_named(case, name) for case in cases)}, cases)
@@ -127,7 +128,7 @@ def _planned(loaded: LoadedEval, case: Case, coordinator: Coordinator, repeat: i
 
 def _is_named(case: PlannedCase, name: str) -> bool:
     file, _, short = case.name.partition("/")
-    if name in (case.name, short, file):
+    if name in (case.name, base_name(case.name), short, base_name(short), file):
         return True
     path = Path(name).resolve()
     return path == case.path.resolve() or path in case.path.resolve().parents

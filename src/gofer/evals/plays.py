@@ -55,6 +55,10 @@ class Play:
     """The changes to the world: `added`, `removed`, `changed`, as `gofer run --world` prints them."""
     evidence: Evidence
     latency_ms: int
+    before: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The world before the play, by system; empty without a world."""
+    after: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The world after the play."""
     no_evidence: str = ""
     """Why the play says nothing, such as a request without a recorded answer; empty for a play that can be graded."""
     mistake: str = ""

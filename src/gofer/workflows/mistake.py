@@ -12,6 +12,8 @@ from gofer.values.errors import ConfigError
 Rule = Literal[
     "anchor",
     "byte-order-mark",
+    "case-grader",
+    "case-rows",
     "check-never-fails",
     "control-character",
     "duplicate-case",
@@ -92,6 +94,8 @@ Rule = Literal[
 RULES: Mapping[Rule, str] = {
     "anchor": "YAML anchors and aliases are refused, because a few lines of them can expand to gigabytes.",
     "byte-order-mark": "The file begins with an invisible byte order mark.",
+    "case-grader": "A grader of an eval's case cannot be imported.",
+    "case-rows": "The file of rows of an eval's case is missing a column, has no rows or too many, or is no CSV.",
     "check-never-fails": "A check of runs has a limit that no run of the workflow can exceed.",
     "control-character": "The file holds a character that YAML does not allow.",
     "duplicate-case": "Two cases of an eval file have the same name.",

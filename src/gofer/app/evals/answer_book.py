@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gofer.evals.answers import FOLDER, AnswerFile, RecordedAnswer, RecordedPlay, read_answers
 from gofer.evals.load import LoadedEval
+from gofer.evals.rows import base_name
 from gofer.values.errors import ConfigError
 from gofer.values.model_script import Script, load_scripts
 
@@ -56,8 +57,11 @@ class AnswerBook:
             if text is not None:
                 self._scripts[eval_name] = load_scripts(text, str(path))
         every = self._scripts[eval_name]
-        own = [script for script in every if script.name == case or script.name.startswith(f"{case}.")]
-        return own or every
+        for name in (case, base_name(case)):
+            own = [script for script in every if script.name == name or script.name.startswith(f"{name}.")]
+            if own:
+                return own
+        return every
 
     def script_file(self, eval_name: str) -> str:
         """Return the file of the scripts of an eval file, from the root of the repository, for people."""

@@ -66,6 +66,10 @@ class OnePlay:
     turns: list[PlayedTurn] = field(default_factory=list[PlayedTurn])
     paused: float = 0.0
     """The seconds between the turns, which are no latency."""
+    before: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The world before the first run."""
+    after: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The world after the last run."""
 
     def event_of(self, given: EventInput) -> Event:
         """Return the event of a delivery. Raises ConfigError for one that starts no run."""
@@ -84,7 +88,6 @@ class OnePlay:
 
     async def play(self, deliveries: Sequence[Delivery]) -> Mapping[str, object]:
         """Play every turn, and return the changes to the world. Raises ConfigError for a wrong payload."""
-        before: object = None
         delivered: set[str] = set()
         for number, deliver in enumerate(deliveries):
             if number:
@@ -93,11 +96,12 @@ class OnePlay:
             given = deliver(self.turns)
             began = self._deliver(given, delivered)
             whispered = len(whispers(self.simulated))
-            if before is None:
-                before = began
+            if not number:
+                self.before = began
             run = await self._through(await self.runner.start(given.event, self.workflow))
             await self.simulated.settled()
-            changes = difference(began, self.simulated.state())
+            self.after = self.simulated.state()
+            changes = difference(began, self.after)
             seen = [*visible_in(changes), *whispers(self.simulated)[whispered:]]
             if len(deliveries) == 1:
                 self.turns.append(await self._turn(run, None, seen))
@@ -105,7 +109,7 @@ class OnePlay:
             self.turns.append(await self._turn(run, changes, seen))
             if self.asked.missing or self.asked.failure:
                 break
-        return _without(difference(before, self.simulated.state()), delivered)
+        return _without(difference(self.before, self.after), delivered)
 
     async def play_golden(self, events: Sequence[Event], begins: Sequence[float], world: RecordedWorld) -> None:
         """Play every turn of a golden; `begins` has the recorded begin of each turn, in unix seconds."""

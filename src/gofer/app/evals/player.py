@@ -240,6 +240,8 @@ class Player:
         return Play(
             turns=one.turns,
             world=changes,
+            before=one.before,
+            after=one.after,
             evidence=asked.evidence(default),
             latency_ms=round(seconds * 1000),
             no_evidence=no_evidence,

@@ -27,6 +27,7 @@ from gofer.evals.judging.trajectories import SAME_TURN
 from gofer.evals.judging.turn_facts import turns_of
 from gofer.evals.load import FOLDER as EVALS
 from gofer.evals.outcomes import scripts_prove_nothing
+from gofer.evals.own_graders import own_grades
 from gofer.evals.plan import PlannedCase
 from gofer.evals.plays import Play
 from gofer.evals.references import golden_path
@@ -85,6 +86,8 @@ class RulesAndJudge(Grades):
     access: ModelAccess | None = None
     change: Change | None = None
     """The change that is played; None if cases are not chosen by one."""
+    root: Path = Path()
+    """The root of the repository, with the graders of `evals/`."""
 
     @override
     async def graded(self, planned: PlannedCase, number: int, play: Play) -> CaseRun:
@@ -96,6 +99,7 @@ class RulesAndJudge(Grades):
         judge = self._judge()
         grades = [
             *graded_case(planned.case, play),
+            *own_grades(planned.case.grade, play, self.root),
             *await self._trajectory(planned, play, judge),
             *await self._judged(planned, play, judge),
         ]
@@ -168,10 +172,11 @@ def judge_with(served: ServedModel, access: ModelAccess) -> Judge:
 def grades_for(player: Player, change: Change | None = None) -> RulesAndJudge:
     """Return the grading of a player's plays; `change` is the one that is played."""
     answers = player.playing.answers
+    root = player.book.folder.parent
     if answers != "live":
-        return RulesAndJudge(answers, change=change)
+        return RulesAndJudge(answers, change=change, root=root)
     access = models_of(player.settings, player.http)
-    return RulesAndJudge(answers, judge_of(model_roles(player.catalog)), access)
+    return RulesAndJudge(answers, judge_of(model_roles(player.catalog)), access, root=root)
 
 
 def fingerprints(planned: Sequence[PlannedCase], root: Path, player: Player, gofer: str) -> Mapping[str, str]:

@@ -40,6 +40,7 @@ DIMENSIONS: Mapping[str, str] = {
     "rubric.max_cost_usd": "the cost of the play",
     "rubric.max_llm_calls": "the answers of models",
     "rubric.max_tool_calls": "the tool calls",
+    "grade": "graders of one's own",
 }
 """Every dimension except those of judges, with what it grades."""
 

@@ -115,7 +115,7 @@ async def played(root: Path, times: int = 1) -> list[CaseRun]:
     async with open_player(read_settings({}), root, Playing("scripted", record=True)) as player:
         case: PlannedCase = plan([loaded], {})[0]
         plays = await asyncio.gather(*(PlayerPlays(player).play(case, number) for number in range(1, times + 1)))
-        return [await RulesAndJudge("recorded").graded(case, 1, play) for play in plays]
+        return [await RulesAndJudge("recorded", root=root).graded(case, 1, play) for play in plays]
 
 
 def failed(run: CaseRun) -> dict[str, str]:
@@ -190,6 +190,33 @@ def test_the_check_says_that_no_mock_keeps_the_state_of_a_system(tmp_path: Path)
     workshop(tmp_path, tools=TOOLS.replace("state: dict", "other: dict"))
     (first, *_) = map(str, eval_mistakes(tmp_path / "agents", SetClock(0)))
     assert "No mock keeps the state of `shed`, so nothing can change there." in first
+
+
+GRADED = EVAL.replace("    expect:\n", "    grade: evals/graders.py:lent\n    expect:\n")
+GRADER = "def lent(play):\n    return play.after['shed']['items']['drill'] == 'lent', 'the drill is in the shed'\n"
+
+
+async def test_a_grader_of_the_company_sees_the_world(tmp_path: Path) -> None:
+    workshop(tmp_path, evals=GRADED, steps=[{"calls": [{"shed_find": {"item": "drill"}}]}, {"text": "Done"}])
+    (tmp_path / "evals" / "graders.py").write_text(GRADER)
+    assert eval_mistakes(tmp_path / "agents", SetClock(0)) == []
+    (run,) = await played(tmp_path)
+    assert failed(run)["grade"] == "the drill is in the shed"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (GRADER.replace("lent(", "held("), "cannot be used: evals/graders.py has no function lent."),
+        (f"{GRADER}import nowhere_at_all\n", "evals/graders.py:3 cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_the_check_imports_graders(tmp_path: Path, text: str, said: str) -> None:
+    workshop(tmp_path, evals=GRADED)
+    (tmp_path / "evals" / "graders.py").write_text(text)
+    (mistake,) = eval_mistakes(tmp_path / "agents", SetClock(0))
+    assert (mistake.rule, mistake.place.line) == ("case-grader", 6)
+    assert said in str(mistake)
 
 
 class Key(Arguments):

@@ -23,8 +23,8 @@ from support.engine.memory_run import memory_run, says
 from support.evals.played import asks, bundle, ended, failures, made, play_of, played, played_turn, refused
 from support.steps import steps
 
-OF_GOLDENS = {"replay", "trajectory"}
-"""The dimensions that compare a play with a golden."""
+ELSEWHERE = {"replay", "trajectory", "grade"}
+"""The dimensions that compare a play with a golden, and that of graders of one's own."""
 EVERYTHING: Mapping[str, object] = {
     "status": ["done"],
     "tools": {"required": ["a"], "forbidden": ["b"], "in_order": ["a"], "only": ["a"]},
@@ -60,7 +60,7 @@ def test_every_dimension_can_be_graded_and_is_listed() -> None:
     expect = Expectations.model_validate(EVERYTHING)
     rubric = Rubric.model_validate(EVERY_CRITERION)
     for play in (played([asks(text="x")], ended()), played(ended(), live_tools=True)):
-        assert {grade.dimension for grade in graded([expect], rubric, play)} == set(DIMENSIONS) - OF_GOLDENS
+        assert {grade.dimension for grade in graded([expect], rubric, play)} == set(DIMENSIONS) - ELSEWHERE
     assert not any(name.startswith(JUDGE) for name in DIMENSIONS)
 
 
