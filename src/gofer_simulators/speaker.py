@@ -1,6 +1,7 @@
 """The people who write in the simulated workplace: the deliveries of their words."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -14,14 +15,35 @@ SOURCE = "slack"
 """The source of the deliveries."""
 KINDS = ("slack.mention", "slack.message", "slack.direct")
 """The triggers of a workflow that words can fulfil."""
-_ELSEWHERE = {
-    "team": {"id": "T0EVALS0", "domain": "evals", "name": "Evals"},
-    "app": {"id": "A0GOFER0"},
-    "bot": {"user": "U0GOFER0", "bot_id": "B0GOFER0", "name": "gofer"},
-    "users": [{"id": "U0PERSON", "name": "person"}],
-    "channels": [{"id": "C0GENERA", "name": "general", "members": ["U0GOFER0", "U0PERSON"]}],
-}
-"""The workspace of a case with a world without Slack. It also gets the channels and people that triggers name."""
+_OWN = "U0GOFER0"
+_PERSON = "U0PERSON"
+_ID = re.compile(r"[CGUW][A-Z0-9]{6,}")
+
+
+def with_workplace(
+    world: Mapping[str, object], channels: Collection[str], people: Collection[str]
+) -> dict[str, object]:
+    """Return a world in which people can write: with a small workplace that has these names, if it has none."""
+    if SOURCE in world:
+        return dict(world)
+    users = {_id("U", name.removeprefix("@")): name.removeprefix("@") for name in people if name} or {_PERSON: "person"}
+    named = {_id("C", name.removeprefix("#")): name.removeprefix("#") for name in channels if name}
+    places = {"C0GENERA": "general", **named}
+    part = {
+        "team": {"id": "T0EVALS0", "domain": "evals", "name": "Evals"},
+        "app": {"id": "A0GOFER0"},
+        "bot": {"user": _OWN, "bot_id": "B0GOFER0", "name": "gofer"},
+        "users": [{"id": user, "name": name} for user, name in users.items()],
+        "channels": [{"id": place, "name": name, "members": [_OWN, *users]} for place, name in places.items()],
+    }
+    return {**world, SOURCE: part}
+
+
+def _id(kind: str, name: str) -> str:
+    """Return a name that is an id already, else an id made from it."""
+    if _ID.fullmatch(name):
+        return name
+    return f"{kind}{stable_id(kind, name)}"
 
 
 @dataclass(slots=True)
@@ -46,7 +68,7 @@ class Speaker:
         """Return the delivery of words, as Slack sends it. Raises ConfigError for a name that the world lacks."""
         if not set(KINDS) & {*self.kinds}:
             raise ConfigError(f"The workflow has none of the triggers {', '.join(KINDS)}, so words cannot start it.")
-        workspace = load_workspace({"slack": self.world.get(SOURCE, _ELSEWHERE)}, self.now)
+        workspace = load_workspace(with_workplace(self.world, [channel], [user]), self.now)
         person = self._user(workspace, user)
         place = self._channel(workspace, channel, person)
         words = typed(workspace, text)
@@ -67,11 +89,9 @@ class Speaker:
             return people[0]
         wanted = name.removeprefix("@")
         found = next((user for user in people if wanted in (user.id, user.name, user.real_name)), None)
-        if found is None and SOURCE in self.world:
+        if found is None:
             known = ", ".join(f"@{user.name}" for user in people) or "none"
             raise ConfigError(f"The world has no person {wanted!r} in Slack; it has {known}.")
-        found = found or User(f"U{stable_id('user', wanted)}", wanted, wanted)
-        workspace.users[found.id] = found
         return found
 
     def _channel(self, workspace: Workspace, name: str, user: User) -> Channel:
@@ -89,7 +109,7 @@ class Speaker:
             found = workspace.direct(user.id)
         else:
             found = next((one for one in workspace.channels.values() if workspace.bot.user in one.members), None)
-        if found is None and SOURCE in self.world:
+        if found is None:
             known = ", ".join(f"#{one.name}" for one in workspace.channels.values()) or "none"
             raise ConfigError(f"The world has no channel {wanted or 'of Gofer'!r} in Slack; it has {known}.")
-        return workspace.put_channel(found or Channel(f"C{stable_id('channel', wanted)}", wanted, members=members))
+        return workspace.put_channel(found)

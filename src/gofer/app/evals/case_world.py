@@ -10,7 +10,7 @@ from gofer.app.embedded.simulated import Simulated
 from gofer.app.embedded.simulators import open_systems
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.evals.simulated_network import SimulatedNetwork, address
-from gofer.app.evals.trigger_input import world_in
+from gofer.app.evals.trigger_input import deliveries_of, world_in, world_with_words
 from gofer.evals.case_begin import JsonObject
 from gofer.evals.eval_file import Case, Eval
 from gofer.evals.goldens.golden_reader import ReadGolden, read_golden
@@ -82,6 +82,10 @@ class CaseFiles:
     """The files beside the eval files of one suite; each world and each golden is read once."""
 
     _worlds: dict[Path, Mapping[str, object]]
+    _spoken: dict[int, tuple[Case, Mapping[str, object]]] = field(
+        default_factory=dict[int, tuple[Case, Mapping[str, object]]]
+    )
+    """The worlds of cases in words, by the identity of the case."""
     _goldens: dict[Path, ReadGolden] = field(default_factory=dict[Path, ReadGolden])
 
     def world(self, case: Case, of: Eval, folder: Path) -> CaseWorld:
@@ -90,7 +94,16 @@ class CaseFiles:
         if given is None:
             given = of.world
         contents = self._contents(given, folder)
+        if any(trigger.text is not None for trigger in deliveries_of(case)):
+            contents = self._with_words(contents or {}, case)
         return CaseWorld(contents, {**of.mocks, **case.mocks}, kept_systems(contents or {}, SIMULATORS))
+
+    def _with_words(self, contents: Mapping[str, object], case: Case) -> Mapping[str, object]:
+        """Return contents in which the people of a case can write: the same object for each of its plays."""
+        key = id(case)
+        if key not in self._spoken:
+            self._spoken[key] = (case, world_with_words(contents, case))
+        return self._spoken[key][1]
 
     def golden(self, path: Path) -> ReadGolden:
         """Return a golden with its recording. Raises ConfigError."""

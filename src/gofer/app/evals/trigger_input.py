@@ -9,11 +9,12 @@ import yaml
 
 from gofer.app.event_input import EventInput
 from gofer.evals.case_begin import Trigger
+from gofer.evals.eval_file import Case
 from gofer.evals.references import DEMO
 from gofer.values.errors import ConfigError
 from gofer.workflows.load import Catalog
 from gofer_simulators.demo import demo_world
-from gofer_simulators.speaker import SOURCE, Speaker
+from gofer_simulators.speaker import SOURCE, Speaker, with_workplace
 
 
 def speaker_of(catalog: Catalog, workflow: str, world: Mapping[str, object], now: Callable[[], float]) -> Speaker:
@@ -23,6 +24,22 @@ def speaker_of(catalog: Catalog, workflow: str, world: Mapping[str, object], now
     if loaded is not None:
         kinds = [trigger.kind for trigger in loaded.workflow.when]
     return Speaker(world, kinds, now)
+
+
+def deliveries_of(case: Case) -> Sequence[Trigger]:
+    """Return the triggers of all turns of a case."""
+    later = [turn.trigger for turn in case.then]
+    if case.trigger is None:
+        return later
+    return [case.trigger, *later]
+
+
+def world_with_words(world: Mapping[str, object], case: Case) -> Mapping[str, object]:
+    """Return the world of a case; if a person writes in it and it has no workplace, with a small one."""
+    words = [trigger for trigger in deliveries_of(case) if trigger.text is not None]
+    if not words:
+        return world
+    return with_workplace(world, [one.channel for one in words], [one.user for one in words])
 
 
 def event_input_of(trigger: Trigger, folder: Path, speaker: Speaker) -> EventInput:
