@@ -31,6 +31,7 @@ from gofer.workflows.bundle import encode_bundle
 
 _OWNER = "evals"
 _RUN_ID = 24
+_SHORT_RUN_ID = 8
 """The characters of the id of a run."""
 _CUT_OFF = "the play of the case ended here"
 
@@ -51,7 +52,10 @@ class EvalState:
         in the copy, so that it is deleted in time. Raises TemporaryError.
         """
         public = [turn for turn in play.turns if turn.entries and not turn.progress.private]
-        renamed = {turn.run: self._new_run() for turn in public}
+        renamed = {turn.run: self._new_run("") for turn in public}
+        if len(public) > 1:
+            # Requests of later turns hold the short id of the run before, which a replay compares.
+            renamed = {run: self._new_run(run[:_SHORT_RUN_ID]) for run in renamed}
         for number, turn in enumerate(play.turns, start=1):
             if turn.run in renamed:
                 await self._store(turn, journaled_grades(case, run, number), renamed)
@@ -82,8 +86,8 @@ class EvalState:
             return head
         return head.now(state.finished.status, now, reason=state.finished.reason, frames=frames)
 
-    def _new_run(self) -> str:
-        return (self.outside.new_id() + self.outside.new_id())[:_RUN_ID]
+    def _new_run(self, beginning: str) -> str:
+        return (beginning + self.outside.new_id() + self.outside.new_id())[:_RUN_ID]
 
 
 @contextlib.asynccontextmanager
