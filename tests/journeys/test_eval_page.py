@@ -20,7 +20,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: None) 
     folder = tmp_path / "repository"
     for name in ("agents", "coordinators", "skills", "subagents"):
         shutil.copytree(ROOT / name, folder / name)
-    for path, text in re.findall(r"```\w+ (evals/\S+)\n(.*?)\n *```", PAGE.read_text(), re.DOTALL):
+    for path, text in re.findall(r"```\w+ (\S+/\S+)\n(.*?)\n *```", PAGE.read_text(), re.DOTALL):
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"{dedent(text)}\n")
@@ -37,6 +37,20 @@ def test_files_of_the_page_are_checked_recorded_and_played(
     code, out, err = gofer(capsys, "eval", "tickets")
     assert (code, err) == (0, "")
     assert out.startswith("1 passed (1 harness only)")
+
+
+def test_system_of_a_company_is_checked_recorded_and_played(
+    capsys: pytest.CaptureFixture[str], repository: Path
+) -> None:
+    assert gofer(capsys, "check", "evals/lend.yaml", "tools/shed.py", "agents/lend.yaml")[0] == 0
+    assert gofer(capsys, "eval", "lend", "--record")[0] == 3
+    code, out, err = gofer(capsys, "eval", "lend")
+    assert (code, err) == (0, "")
+    assert out.startswith("2 passed (2 harness only)")
+    rows = repository / "evals" / "rows" / "items.csv"
+    rows.write_text(f"{rows.read_text()}saw,saw\n")
+    code, out, _ = gofer(capsys, "eval", "lend/lend[saw]", "--record")
+    assert (code, "grade ×1" in out) == (1, True)
 
 
 def test_payload_without_json_names_the_eval_file_and_its_line(
