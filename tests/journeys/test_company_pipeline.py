@@ -1,17 +1,41 @@
 """A company's pipeline, as GitHub would run it: from the first push to an edit of a prompt that is green."""
 
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from support.app.company import ROOT
-from support.app.installed import environment, wheel
+from support.app.installed import environment, install, wheel
 from support.evals.live_answers import Said, answering_each
 from support.guides.pipeline import Hub, git
 
+SHIPPED = (
+    "src",
+    ".agents",
+    ".ci",
+    ".github",
+    "agents",
+    "subagents",
+    "skills",
+    "coordinators",
+    "evals",
+    "docs",
+    "locks",
+)
+SHIPPED += ("handlers", "deploy", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "template.yaml")
+"""The files that a wheel is built from."""
+PREAMBLE = ("agents/preamble.md", "Gofer", "GOFER")
+EARLIER = (
+    ("pyproject.toml", '\nversion = "0.1.0"', '\nversion = "0.0.9"'),
+    ("agents/defaults.yaml", "minutes: 5", "minutes: 4"),
+    (".ci/evals", "# Plays the evals", "# Plays all evals"),
+)
+"""What the earlier version wrote in place of words of this one, by file."""
 GUIDE = ROOT / "docs" / "evals-in-ci.md"
 
 
@@ -41,7 +65,7 @@ class Company:
     def push(self, branch: str, words: str) -> None:
         git("add", "--all", at=self.clone)
         git("commit", "-q", "-m", words, at=self.clone)
-        git("push", "-q", "origin", f"HEAD:{branch}", at=self.clone)
+        git("push", "-q", "--force", "origin", f"HEAD:{branch}", at=self.clone)
 
     def edit(self, path: str, change: Callable[[str], str]) -> None:
         file = self.clone / path
@@ -109,3 +133,56 @@ def test_own_tests_of_a_company_stop_a_push(company: Company) -> None:
         (company.clone / "tests" / "test_ours.py").write_text(f"def test_ours() -> None:\n    assert {text}\n")
         company.push("main", "Test our code")
         assert company.hub.push()[0] == result
+
+
+def test_channel_for_summaries_and_none_leave_ci_green(tmp_path: Path, installed: Path) -> None:
+    company = Company(tmp_path, installed)
+    for channel in ('ai_logs: "#ai-logs"', ""):
+        edit = partial(re.sub, r"^(# )?ai_logs:.*$", channel, flags=re.MULTILINE)
+        company.edit("agents/defaults.yaml", edit)
+        company.push("main", "Choose the channel for summaries")
+        company.edit("agents/answer-here.yaml", lambda text: f"# Ours.\n{text}")
+        company.push("edit", "Say that the workflow is ours")
+        assert company.hub.push()[0] == "passed   gofer / check"
+        assert company.hub.pull_request("edit")[2:4] == ["passed   evals / play", "passed   evals / verdict"]
+        git("checkout", "-q", "-B", "main", "origin/main", at=company.clone)
+
+
+def earlier_version(folder: Path, texts: Sequence[tuple[str, str, str]]) -> Path:
+    """Return the wheel of an earlier version, which shipped other texts."""
+    source = folder / "source"
+    for name in SHIPPED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "images"))
+        else:
+            shutil.copyfile(ROOT / name, source / name)
+    for path, new, old in texts:
+        text = (source / path).read_text()
+        assert new in text
+        (source / path).write_text(text.replace(new, old, 1))
+    return wheel(folder / "dist", source)
+
+
+@pytest.mark.parametrize("more", [(), (PREAMBLE,)], ids=["the same prompts", "another preamble"])
+def test_upgrade_without_another_prompt_is_green_and_others_need_an_owner(
+    tmp_path: Path, installed: Path, more: Sequence[tuple[str, str, str]]
+) -> None:
+    programs = environment(tmp_path / "installed", earlier_version(tmp_path, [*EARLIER, *more]))
+    (programs / "pip").symlink_to(installed / "bin" / "pip")
+    company = Company(tmp_path, programs.parent, "--with", "answer-in-jira")
+    company.edit("agents/answer-in-jira.yaml", lambda text: text.replace("# yaml", "# Ours.\n# yaml", 1))
+    company.push("main", "Say that the workflow is ours")
+    assert company.hub.push()[0] == "passed   gofer / check"
+    install(programs, next((installed.parent / "dist").glob("*.whl")))
+    subprocess.run([programs / "gofer", "upgrade"], cwd=company.clone, check=True, capture_output=True)
+    company.push("edit", "Upgrade Gofer")
+    changed = git("diff", "--name-only", "main", "edit", at=company.hub.origin).splitlines()
+    assert {"requirements.lock", "agents/defaults.yaml", ".ci/evals", *(path for path, _, _ in more)} <= {*changed}
+    assert "# Ours." in (company.clone / "agents/answer-in-jira.yaml").read_text()
+    check, _, play, verdict, *_ = company.hub.pull_request("edit")
+    assert (check, play) == ("passed   gofer / check", "passed   evals / play")
+    if more:
+        assert verdict.startswith("failed   evals / verdict: No evidence")
+        company.hub.write([company.hub.review("ada", "APPROVED", "edit")])
+        verdict = company.hub.again("edit")[1]
+    assert verdict == "passed   evals / verdict", company.hub.log[-5000:]
