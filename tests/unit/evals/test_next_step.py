@@ -10,6 +10,7 @@ from gofer.evals.affected import FileVersion, RecordedWork, affected_runs
 from gofer.evals.golden_works import GoldenWork
 from gofer.evals.next_step import MOST_ASKED, first_request, with_next_steps
 from gofer.models.language_model import Answer
+from gofer.replay.recorded_run import RecordedRun
 from gofer.values.errors import TemporaryError
 from support.engine.memory_run import ListModel, MemoryRun, memory_run, says
 from support.evals.recorded_work import Work, recorded_work, with_system
@@ -34,7 +35,8 @@ class Asked:
 
 async def recorded_golden() -> GoldenWork:
     work = await recorded_work(looking())
-    return GoldenWork(work.run, work.journals, work.bundles)
+    recorded = RecordedRun(work.run, work.journals, work.bundles)
+    return GoldenWork(work.run, work.journals, work.bundles, recorded)
 
 
 async def asked(works: Sequence[RecordedWork], *answers: Answer | Exception) -> Asked:

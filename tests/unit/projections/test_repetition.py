@@ -106,8 +106,9 @@ async def test_model_that_only_toggles_a_plan_is_refused_and_then_stopped() -> N
     made.tools |= {tool.name: tool for tool in bind_all(PLAN_TOOLS, None)}
     assert (await made.run()).status == "limited"
     assert len(made.model.requests) < 12
-    assert (
-        "todo_update returned the same for these arguments 2 times, with nothing new since" in (await refusals(made))[0]
+    first = (await refusals(made))[0]
+    assert first.startswith(
+        "Not called: todo_update returned the same for these arguments 2 times, with nothing new since"
     )
 
 
