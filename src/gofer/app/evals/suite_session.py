@@ -4,10 +4,10 @@ import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Protocol
 
+from gofer import __version__
 from gofer.app.embedded.eval_state import open_eval_state
 from gofer.app.embedded.worlds import EVALS
 from gofer.app.evals.eval_mistakes import mistakes_of_goldens
@@ -115,7 +115,7 @@ async def play_suite(
         if planned and choices.playing.record and choices.playing.answers == "live":
             cost = likely_cost(planned, player, state.folder, choices.baseline)
         watcher.begin(planned, cost)
-        gofer = _version()
+        gofer = __version__
         prints = fingerprints(planned, root, player, gofer)
         earlier = _earlier(kept, prints, resume=choices.resume)
         before = _before(root, choices)
@@ -197,10 +197,3 @@ def _completed(result: SuiteResult, choices: Choices) -> SuiteResult:
     if choices.baseline is None:
         return result
     return compared(result, choices.baseline, is_whole=choices.is_whole)
-
-
-def _version() -> str:
-    try:
-        return version("gofer")
-    except PackageNotFoundError:
-        return ""
