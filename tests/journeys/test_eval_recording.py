@@ -8,8 +8,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -121,6 +123,56 @@ def test_cut_and_unreadable_answers_are_recorded_and_end_alike_without_a_key(
     assert recorded_plays(small) == 3
     code, out, _ = gofer(capsys, "eval")
     assert (code, "(recorded 0 of 3)" in out) == (1, True)
+
+
+BOOKING: Mapping[str, Any] = {
+    "name": "moves",
+    "trigger": {"text": "I have to move my booking."},
+    "user": "A customer who wants Friday, and gives the booking number 77 only when asked.",
+    "expect": {
+        "tools": {"required": [{"slack_post_message": {"times": 1}}]},
+        "world": {"counts": {"/slack/channels/*/messages/*": 3}},
+        "output": {"contains_all": "Friday"},
+        "checks": "none",
+    },
+}
+TALK = {
+    "It is 77": [Said(calls=[("slack_post_message", {"channel": "#deploys", "text": "77"})]), Said("Moved to Friday.")],
+    "": [Said("Which booking number?")],
+}
+
+
+def test_conversation_with_a_described_person_is_recorded_and_then_green_without_a_key(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, small: SmallRepository
+) -> None:
+    workflow = small.path / "agents" / "pager.yaml"
+    workflow.write_text(workflow.read_text().replace("slack_read_thread", "slack_read_thread, slack_post_message"))
+    small.cases(BOOKING)
+    code, out, err = gofer(capsys, "eval")
+    assert (code, err) == (3, "")
+    assert "No answer is recorded for this case." in out
+    code, out, err = gofer(capsys, "eval", "--record")
+    assert code == 3, err
+    assert "play it with --live, or record it with --live --record" in " ".join(out.split())
+    with answering_each(TALK, person=["It is 77.", ""]) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        code, out, err = gofer(capsys, "eval", "--live", "--record", "--json", "r.json")
+        assert code == 0, out
+        (live,) = report(small.path / "r.json")["cases"]
+        # Three answers of the workflow's model cost less, because the person costs too.
+        assert live["runs"][0]["cost_usd"] > 3 * 1_100 * 2 / 1_000_000
+        assert [len(run["runs"]) for run in live["runs"]] == [2, 2, 2]
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    code, out, err = gofer(capsys, "eval", "--json", "r.json")
+    assert (code, err) == (0, "")
+    assert "recorded 3 of 3" in out
+    (again,) = report(small.path / "r.json")["cases"]
+    assert [run["cost_usd"] for run in again["runs"]] == [run["cost_usd"] for run in live["runs"]]
+    assert gofer(capsys, "check")[0] == 0
+    small.cases({**BOOKING, "user": "A customer in a hurry."})
+    code, out, _ = gofer(capsys, "eval")
+    assert code == 3
+    assert "Request 2.1 has no answer." in out
 
 
 def test_interrupted_recording_keeps_the_plays_that_ended(

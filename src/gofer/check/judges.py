@@ -1,4 +1,4 @@
-"""Mistakes in the criteria of eval files: the role of the judge, and its labels."""
+"""Mistakes in the criteria and persons of eval files: the role of the judge, and labels."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,12 +29,12 @@ def _mistakes(loaded: LoadedEval, judge: ServedModel | None, catalog: Catalog) -
         for at, case in enumerate(loaded.eval.cases)
         for number, criterion in enumerate(case.judge)
     ]
+    if judge is None:
+        yield from _no_role(loaded, [loc for loc, _ in criteria])
+        return
     if not criteria:
         return
     first = criteria[0][0]
-    if judge is None:
-        yield _no_role(loaded, first)
-        return
     if _judges_itself(loaded, judge, catalog):
         yield _same_model(loaded, first, judge)
     for loc, criterion in criteria:
@@ -49,10 +49,14 @@ def _judges_itself(loaded: LoadedEval, judge: ServedModel, catalog: Catalog) -> 
     return any((model.name, model.endpoint) == (judge.name, judge.endpoint) for model in workflow.models)
 
 
-def _no_role(loaded: LoadedEval, loc: Loc) -> Mistake:
-    message = f"`agents/defaults.yaml` has no role `{JUDGE_ROLE}`, so no model answers this criterion."
+def _no_role(loaded: LoadedEval, criteria: Sequence[Loc]) -> Iterator[Mistake]:
+    """Yield a mistake for the first criterion, and one for the first person whom the judge would play."""
+    persons = [("cases", at, "user") for at, case in enumerate(loaded.eval.cases) if case.user]
     hint = f"Add `models: {{{JUDGE_ROLE}: …}}` there, with another model than that of the workflow."
-    return Mistake(loaded.path, loaded.source.place(loc), "missing-judge", message, hint)
+    for places, does in ((criteria, "answers this criterion"), (persons, "plays this `user`")):
+        for loc in places[:1]:
+            message = f"`agents/defaults.yaml` has no role `{JUDGE_ROLE}`, so no model {does}."
+            yield Mistake(loaded.path, loaded.source.place(loc), "missing-judge", message, hint)
 
 
 def _same_model(loaded: LoadedEval, loc: Loc, judge: ServedModel) -> Mistake:

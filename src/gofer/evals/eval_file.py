@@ -303,6 +303,8 @@ class Case(Strict):
     of `{column}`."""
     then: tuple[Turn, ...] = ()
     """Later messages of the same conversation."""
+    user: str = ""
+    """A person in a sentence, whom a model plays: it writes the later messages of the conversation until it is done."""
     decision: DecisionPoint | None = None
     """The middle of a run. The case asks only for the next step, which `expect: next` describes."""
     golden: str = ""
@@ -328,6 +330,18 @@ class Case(Strict):
     """How often the case is played; by default as the file says."""
     quarantine: Quarantine | None = None
     """The measurement of a case that fails now and then, which does not block until a day."""
+
+    @model_validator(mode="after")
+    def _user_begins_with_words(self) -> "Case":
+        if not self.user:
+            return self
+        if self.trigger is None or self.trigger.text is None:
+            raise mistake("A `user` writes on in words, so the case begins with words.", "Write `trigger: {text: …}`.")
+        beside = self.model_fields_set & {"then", "decision", "golden"}
+        if beside:
+            name = min(beside)
+            raise mistake(f"A model writes what follows, so `{name}` means nothing.", f"Remove `{name}` or `user`.")
+        return self
 
 
 def _with_time_zone(value: datetime) -> datetime:

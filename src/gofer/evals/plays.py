@@ -64,6 +64,8 @@ class Play:
     mistake: str = ""
     """The mistake because of which the play is not graded: in the files of a golden, which was not played then, or in a
     mock; empty if there is none."""
+    person_usd: float | None = 0.0
+    """The US dollars of the messages of a `user` whom a model played; None if its price is unknown."""
     infrastructure: str = ""
     """The failure of infrastructure that ended the play; empty if there was none."""
     live_tools: bool = False

@@ -115,7 +115,7 @@ RULES: Mapping[Rule, str] = {
     "judge-of-itself": "The model of the role `judge` may also answer the runs that it judges.",
     "missing-destination": "No run may call a tool of the workflow, because `writes` lists no place for it.",
     "missing-file": "A prompt, a skill or an eval names a file that does not exist in its folder.",
-    "missing-judge": "An eval has criteria for a judge, and `defaults.yaml` has no role `judge`.",
+    "missing-judge": "An eval has criteria for a judge or a `user`, and `defaults.yaml` has no role `judge`.",
     "missing-key": "A required key is missing.",
     "missing-prompt": "The named prompt or preamble does not exist.",
     "missing-schema": "The schema file that `output` names does not exist.",

@@ -70,14 +70,22 @@ def answering_in_turn(conversations: Sequence[Sequence[Said]]) -> Iterator[str]:
 
 
 @contextmanager
-def answering_each(conversations: Mapping[str, Sequence[Said]], tokens: int = 1_000) -> Iterator[str]:
-    """Serve the answers of the first conversation whose key is a part of the first message. Yield the base URL."""
+def answering_each(
+    conversations: Mapping[str, Sequence[Said]], tokens: int = 1_000, person: Sequence[str] = ()
+) -> Iterator[str]:
+    """Serve the answers of the first conversation whose key is a part of the first message. Yield the base URL.
+
+    `person` are the messages of the person of a case, in order.
+    """
 
     class Answers(Requests):
         def take(self) -> None:
             request = json.loads(self.body())
             said = Said(json.dumps(_VERDICT))
-            if request["model"] != JUDGE:
+            if request["messages"][0]["content"].startswith("You play a person"):
+                written = json.loads(request["messages"][1]["content"])["conversation"]
+                said = Said(json.dumps({"message": person[len(written) // 2 - 1]}))
+            elif request["model"] != JUDGE:
                 first = next(message["content"] for message in request["messages"] if message["role"] == "user")
                 answers = next(answers for words, answers in conversations.items() if words in str(first))
                 earlier = sum(message["role"] == "assistant" for message in request["messages"])

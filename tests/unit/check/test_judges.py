@@ -11,7 +11,10 @@ from gofer.sources.workflow_files import load_catalog
 CASE = "workflow: w\ncases:\n  - name: one\n    trigger: {payload: {}}\n    judge: [{id: cause, ask: Why?LABELS}]\n"
 
 
-def found(tmp_path: Path, models: str, labels: str = "") -> list[str]:
+SPOKEN = "workflow: w\ncases:\n  - name: one\n    trigger: {text: hello}\n    user: A customer in a hurry.\n"
+
+
+def found(tmp_path: Path, models: str, labels: str = "", case: str = CASE) -> list[str]:
     agents = tmp_path / "agents"
     agents.mkdir()
     (agents / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\n')
@@ -19,7 +22,7 @@ def found(tmp_path: Path, models: str, labels: str = "") -> list[str]:
     (agents / "defaults.yaml").write_text(models)
     evals = tmp_path / "evals"
     evals.mkdir(exist_ok=True)
-    (evals / "w.yaml").write_text(CASE.replace("LABELS", labels))
+    (evals / "w.yaml").write_text(case.replace("LABELS", labels))
     mistakes = check_judges(evals, load_catalog(agents))
     return [f"{mistake.place.line} {mistake.rule}: {mistake.message}" for mistake in mistakes]
 
@@ -27,6 +30,11 @@ def found(tmp_path: Path, models: str, labels: str = "") -> list[str]:
 def test_criterion_without_the_role_is_a_mistake(tmp_path: Path) -> None:
     (mistake,) = found(tmp_path, "models: {default: m}\n")
     assert mistake.startswith("5 missing-judge: `agents/defaults.yaml` has no role `judge`")
+
+
+def test_person_without_the_role_is_a_mistake(tmp_path: Path) -> None:
+    (mistake,) = found(tmp_path, "models: {default: m}\n", case=SPOKEN)
+    assert mistake == "5 missing-judge: `agents/defaults.yaml` has no role `judge`, so no model plays this `user`."
 
 
 def test_judge_that_plays_the_role_of_the_workflow_is_a_mistake(tmp_path: Path) -> None:

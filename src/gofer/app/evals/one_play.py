@@ -10,6 +10,7 @@ from gofer.app.embedded.simulated import Simulated
 from gofer.app.embedded.simulators import whispers
 from gofer.app.evals.answering import Asked
 from gofer.app.evals.decisions import decision
+from gofer.app.evals.person import Person
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.evals.trigger_input import event_input_of
 from gofer.app.event_input import EventInput, event_input
@@ -20,8 +21,10 @@ from gofer.evals.goldens.seen import visible_calls
 from gofer.evals.plays import PlayedTurn
 from gofer.journal.child_runs import read_subagents
 from gofer.journal.entries import RunParked
+from gofer.projections.checks.check_settings import quoted
 from gofer.runtime.run_record import read_bundle
 from gofer.values.canonical_json import as_object
+from gofer.values.errors import ConfigError
 from gofer.values.events import Event
 from gofer.values.visible import Visible
 from gofer_simulators.speaker import Speaker
@@ -60,6 +63,8 @@ class OnePlay:
     """Ended when the play of a decision point has its answer."""
     approve: Mapping[str, bool]
     """The decisions of people about calls that wait, by tool."""
+    person: Person | None = None
+    """Writes the later messages, if the case describes a person."""
     given_answers: int = 0
     waits_for_model: bool = False
     """Whether a run that waits for a live model stays parked."""
@@ -89,27 +94,49 @@ class OnePlay:
     async def play(self, deliveries: Sequence[Delivery]) -> Mapping[str, object]:
         """Play every turn, and return the changes to the world. Raises ConfigError for a wrong payload."""
         delivered: set[str] = set()
-        for number, deliver in enumerate(deliveries):
-            if number:
-                self._pause(BETWEEN_TURNS)
-                self.asked.next_turn()
-            given = deliver(self.turns)
+        given: Delivered | None = deliveries[0](self.turns)
+        while given is not None:
             began = self._deliver(given, delivered)
             whispered = len(whispers(self.simulated))
-            if not number:
+            if not self.turns:
                 self.before = began
             run = await self._through(await self.runner.start(given.event, self.workflow))
             await self.simulated.settled()
             self.after = self.simulated.state()
             changes = difference(began, self.after)
             seen = [*visible_in(changes), *whispers(self.simulated)[whispered:]]
-            if len(deliveries) == 1:
+            if len(deliveries) == 1 and self.person is None:
                 self.turns.append(await self._turn(run, None, seen))
                 return changes
             self.turns.append(await self._turn(run, changes, seen))
-            if self.asked.missing or self.asked.failure:
-                break
+            given = await self._next(deliveries)
         return _without(difference(self.before, self.after), delivered)
+
+    async def _next(self, deliveries: Sequence[Delivery]) -> Delivered | None:
+        """Return the next delivery of the case or of its person; None at the end of the conversation."""
+        number = len(self.turns)
+        if self.asked.missing or self.asked.failure or (number >= len(deliveries) and self.person is None):
+            return None
+        self._pause(BETWEEN_TURNS)
+        self.asked.next_turn()
+        if self.person is None:
+            return deliveries[number](self.turns)
+        return await self._by_person(self.person)
+
+    async def _by_person(self, person: Person) -> Delivered | None:
+        """Return the next message of a person; None at the end. The time of the model that writes is no latency."""
+        began = self.clock.now()
+        seconds = self.asked.seconds
+        message = await person.next_message(self.turns)
+        self.paused += self.clock.now() - began
+        self.asked.seconds = seconds
+        if not message:
+            return None
+        try:
+            return self.delivery(Trigger(text=message, user=person.user), Path())(self.turns)
+        except ConfigError as error:
+            person.problem = f"The `user` wrote {quoted(message)}, which cannot be delivered. {error}"
+            return None
 
     async def play_golden(self, events: Sequence[Event], begins: Sequence[float], world: RecordedWorld) -> None:
         """Play every turn of a golden; `begins` has the recorded begin of each turn, in unix seconds."""

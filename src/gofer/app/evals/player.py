@@ -10,7 +10,7 @@ from typing import Literal
 import httpx2
 from typing_extensions import override
 
-from gofer.app.catalog import checked_catalog, company_tools
+from gofer.app.catalog import checked_catalog, company_tools, model_roles
 from gofer.app.embedded.runner import Runner, RunStores, build_runner, memory_stores
 from gofer.app.embedded.simulated import Simulated
 from gofer.app.embedded.simulators import reaching
@@ -23,6 +23,7 @@ from gofer.app.evals.golden_answers import GoldenAnswers
 from gofer.app.evals.golden_replays import GoldenReplays
 from gofer.app.evals.golden_world import GoldenInWorld, golden_deliveries
 from gofer.app.evals.one_play import OnePlay
+from gofer.app.evals.person import NO_MODEL, SCRIPTS_ARE_NO_PERSON, person_of
 from gofer.app.evals.repeatable import RealClock, Seed, VirtualClock
 from gofer.app.evals.trigger_input import speaker_of
 from gofer.app.http import SharedHttp, http_client
@@ -45,6 +46,7 @@ from gofer.evals.goldens.playing import (
 )
 from gofer.evals.goldens.recorded_world import recorded_world
 from gofer.evals.goldens.world_ids import WorldIds
+from gofer.evals.judging.judge_role import judge_of
 from gofer.evals.load import LoadedEval
 from gofer.evals.plan import PlannedCase
 from gofer.evals.plays import Evidence, Play
@@ -130,6 +132,8 @@ class Player:
             return await self._play_golden_in_world(loaded, case, number)
         if case.trigger is None:
             raise ConfigError(f"{loaded.name}/{case.name} has no trigger.")
+        if case.user and (reason := self._no_person()):
+            return Play(turns=(), world={}, evidence="recorded", latency_ms=0, no_evidence=reason)
         folder = loaded.path.parent
         clock = self._clock(loaded.eval.clock.timestamp())
         if self.playing.live_tools:
@@ -192,6 +196,14 @@ class Player:
             return replace(play, no_evidence=_unrecorded(world.recorded.unrecorded[0]))
         return replace(play, no_evidence=unasked(read, play.turns))
 
+    def _no_person(self) -> str:
+        """Return why nothing can play the person of a case; empty if a model or its recorded answers can."""
+        if self.playing.answers == "scripted":
+            return SCRIPTS_ARE_NO_PERSON
+        if judge_of(model_roles(self.catalog)) is None:
+            return NO_MODEL
+        return ""
+
     def _is_replayed(self, loaded: LoadedEval, case: Case) -> bool:
         """Return whether a golden has its recorded answers: no model is live, and no newer answers were recorded."""
         match self.playing.answers:
@@ -234,6 +246,10 @@ class Player:
         no_evidence = ""
         if asked.missing:
             no_evidence = f"Request {asked.missing[0]} has no answer. {asked.why_missing}"
+        person_usd: float | None = 0.0
+        if one.person is not None:
+            no_evidence = no_evidence or one.person.problem
+            person_usd = one.person.cost_usd
         default: Evidence = "recorded"
         if self.playing.answers == "live":
             default = "live"
@@ -246,6 +262,7 @@ class Player:
             latency_ms=round(seconds * 1000),
             no_evidence=no_evidence,
             mistake=one.simulated.kept.problem,
+            person_usd=person_usd,
             infrastructure=asked.failure,
             live_tools=self.playing.live_tools,
         )
@@ -306,6 +323,7 @@ class Player:
             asked=asked,
             deadline=deadline,
             approve=case.approve,
+            person=person_of(case, self.catalog, models),
             given_answers=len(history),
             waits_for_model=self.playing.answers == "live",
         )

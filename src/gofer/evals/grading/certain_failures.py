@@ -10,7 +10,7 @@ from gofer.evals.grading.expected import expected_of
 from gofer.evals.grading.output_grades import found_texts, written_texts
 from gofer.evals.grading.rubric_grades import rubric_grades
 from gofer.evals.grading.tool_grades import fits, tool_grades
-from gofer.evals.grading.turn_view import TurnView, turn_view
+from gofer.evals.grading.turn_view import TurnView, turn_view, with_conversation
 from gofer.evals.grading.world_grades import added_at, world_grades
 from gofer.evals.grading.world_paths import parts_of
 from gofer.evals.plays import Play
@@ -30,8 +30,11 @@ def certain_failures(case: Case, play: Play) -> Sequence[Grade]:
     new values or costs than the case allows.
     """
     turns = [turn_view(play, number) for number in range(1, len(play.turns) + 1)]
+    views = turns
+    if case.user:
+        views = with_conversation(turns)
     found: list[Grade] = []
-    for expect, turn in zip(expected_of(case, play), turns, strict=False):
+    for expect, turn in zip(expected_of(case, play), views, strict=False):
         found += verdicts("tools.required", _gone(expect, turn), turn.number)
         found += tool_grades(_broken_rules(expect.tools, turn), turn)
         found += world_grades(WorldExpectations(counts=_exceeded(expect.world.counts, turn, play)), turn)

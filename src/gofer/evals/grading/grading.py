@@ -10,7 +10,7 @@ from gofer.evals.grading.expected import expected_of
 from gofer.evals.grading.output_grades import output_grades
 from gofer.evals.grading.play_usage import (
     agent_version,
-    cost_of_play,
+    cost_with_person,
     models_of_play,
     total_llm_calls,
     total_tool_calls,
@@ -18,7 +18,7 @@ from gofer.evals.grading.play_usage import (
 from gofer.evals.grading.replay_grades import replay_grades
 from gofer.evals.grading.rubric_grades import rubric_grades, status_failures
 from gofer.evals.grading.tool_grades import tool_grades
-from gofer.evals.grading.turn_view import TurnView, answer_status, run_status, turn_view
+from gofer.evals.grading.turn_view import TurnView, answer_status, run_status, turn_view, with_conversation
 from gofer.evals.grading.world_grades import world_grades
 from gofer.evals.plays import Play
 from gofer.evals.prompt_texts import loaded_texts
@@ -34,23 +34,27 @@ def graded_case(case: Case, play: Play) -> Sequence[Grade]:
     """
     expected = expected_of(case, play)
     is_decision = case.decision is not None
-    return [*replay_grades(play), *graded(expected, case.rubric, play, is_decision=is_decision)]
+    grades = graded(expected, case.rubric, play, is_decision=is_decision, is_whole=bool(case.user))
+    return [*replay_grades(play), *grades]
 
 
 def graded(
-    expected: Sequence[Expectations], rubric: Rubric, play: Play, *, is_decision: bool = False
+    expected: Sequence[Expectations], rubric: Rubric, play: Play, *, is_decision: bool = False, is_whole: bool = False
 ) -> Sequence[Grade]:
     """Return the grades of a play by the expectations of each turn, in their order, and by a rubric.
 
-    `is_decision`: the play ends at a decision point.
+    `is_decision`: the play ends at a decision point. `is_whole`: its last turn has the calls of the whole conversation.
     """
     turns = [turn_view(play, number) for number in range(1, len(play.turns) + 1)]
+    views = turns
+    if is_whole:
+        views = with_conversation(turns)
     grades: list[Grade] = []
     for number, expectations in enumerate(expected, 1):
         if number > len(turns):
             grades.append(_not_played(number))
         else:
-            grades += turn_grades(expectations, turns[number - 1], is_decision=is_decision)
+            grades += turn_grades(expectations, views[number - 1], is_decision=is_decision)
     if turns:
         grades += rubric_grades(rubric, play, turns)
     return grades
@@ -103,7 +107,7 @@ def case_run(number: int, play: Play, grades: Sequence[Grade], attempts: int = 1
         status=status,
         problem=problem,
         latency_ms=play.latency_ms,
-        cost_usd=cost_of_play(play),
+        cost_usd=cost_with_person(play),
         input_tokens=sum(turn.progress.usage.input_tokens for turn in play.turns),
         output_tokens=sum(turn.progress.usage.output_tokens for turn in play.turns),
         llm_calls=total_llm_calls(play),

@@ -18,6 +18,14 @@ def cost_of_play(play: Play) -> float | None:
     return total
 
 
+def cost_with_person(play: Play) -> float | None:
+    """Return the US dollars of all runs and of the model that played a person; None if a price is unknown."""
+    cost = cost_of_play(play)
+    if cost is None or play.person_usd is None:
+        return None
+    return cost + play.person_usd
+
+
 def total_llm_calls(play: Play) -> int:
     """Return the answers of models, without those that the history of a decision point gave."""
     return sum(turn.progress.llm_calls - turn.given_answers for turn in play.turns)

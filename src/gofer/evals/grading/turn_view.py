@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import get_args
 
@@ -166,9 +166,6 @@ def turn_view(play: Play, number: int) -> TurnView:
     """Return the turn `number` of a play, counted from 1."""
     played = play.turns[number - 1]
     calls = _calls(played)
-    by_tool: dict[str, list[PlayedCall]] = defaultdict(list)
-    for made in calls:
-        by_tool[made.call.tool].append(made)
     world = play.world
     if number > 1 and played.world is not None:
         world = played.world
@@ -176,12 +173,32 @@ def turn_view(play: Play, number: int) -> TurnView:
         number=number,
         played=played,
         calls=calls,
-        by_tool=by_tool,
+        by_tool=_by_tool(calls),
         answers=list(_answers(played.entries))[played.given_answers :],
         world=world,
         live_tools=play.live_tools,
         systems=play.systems,
     )
+
+
+def with_conversation(turns: Sequence[TurnView]) -> Sequence[TurnView]:
+    """Return the turns of a play, the last with the calls of all and with the changes of the whole play."""
+    if len(turns) < 2:
+        return turns
+    last = turns[-1]
+    # A grade names a step of its own run only.
+    earlier = [
+        replace(call, step="", name=f"{call.name} of turn {turn.number}") for turn in turns[:-1] for call in turn.calls
+    ]
+    calls = [*earlier, *last.calls]
+    return [*turns[:-1], replace(last, calls=calls, by_tool=_by_tool(calls), world=turns[0].world)]
+
+
+def _by_tool(calls: Sequence[PlayedCall]) -> Mapping[str, Sequence[PlayedCall]]:
+    by_tool: dict[str, list[PlayedCall]] = defaultdict(list)
+    for made in calls:
+        by_tool[made.call.tool].append(made)
+    return by_tool
 
 
 def _prompted(played: PlayedTurn) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """The judge's answer: a verdict with its evidence."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,7 +31,7 @@ class Verdict:
 
 
 class Unreadable(Exception):
-    """An answer that is no verdict. The message says why, for the judge and for people."""
+    """An answer that does not have its form. The message says why, for the model and for people."""
 
 
 def verdict_of(text: str, material: Material) -> Verdict:
@@ -38,13 +39,7 @@ def verdict_of(text: str, material: Material) -> Verdict:
 
     An invented quote is no evidence, and so is a quote of a text that asks for a verdict.
     """
-    fenced = _FENCE.fullmatch(text)
-    if fenced:
-        text = fenced[1]
-    try:
-        answer = as_object(decode(text.encode(errors="replace")))
-    except BadRequest as error:
-        raise Unreadable("The answer was not one JSON object.") from error
+    answer = object_in(text)
     decision = answer.get("verdict")
     quote = answer.get("quote")
     reason = answer.get("reason")
@@ -52,6 +47,17 @@ def verdict_of(text: str, material: Material) -> Verdict:
         raise Unreadable("The answer needs `verdict` (CORRECT or INCORRECT), `quote` and `reason`, as texts.")
     _check_quote(quote, decision, material)
     return Verdict(decision, quote.strip()[:LONGEST], reason.strip()[:LONGEST])
+
+
+def object_in(text: str) -> Mapping[str, object]:
+    """Return the one JSON object that an answer is, with or without a fence around it. Raises Unreadable."""
+    fenced = _FENCE.fullmatch(text)
+    if fenced:
+        text = fenced[1]
+    try:
+        return as_object(decode(text.encode(errors="replace")))
+    except BadRequest as error:
+        raise Unreadable("The answer was not one JSON object.") from error
 
 
 def addresses_the_judge(material: Material) -> bool:

@@ -288,3 +288,22 @@ def test_play_without_a_required_call_or_with_a_forbidden_one_always_fails(
     grades = graded([Expectations.model_validate(expect)], Rubric(), play_with(more, "Done."))
     assert len(failures(grades, "tools.forbidden")) == 1
     assert len(failures(grades, "tools.only")) == 1
+
+
+def test_expectations_of_a_case_with_a_user_are_about_the_whole_conversation() -> None:
+    first = played_turn([asks(("jira_search", {}))], made("1.0", "jira_search"), ended("My secret."), world={})
+    last = played_turn([asks(text="Moved.")], ended("Moved."), run="run2", world={})
+    play = play_of(first, last, world={"added": {"/jira/PAY-1": {}}})
+    expect = {
+        "tools": {"required": ["jira_search"], "forbidden": ["jira_create_issue"]},
+        "world": {"added": {"/jira/PAY-1": {}}},
+        "output": {"contains_all": "Moved", "not_contains": "secret"},
+        "checks": "none",
+    }
+    case = Case.model_validate({"name": "a", "trigger": {"text": "Move it."}, "user": "A customer.", "expect": expect})
+    grades = graded_case(case, play)
+    assert [(grade.dimension, grade.turn) for grade in grades if not grade.passed] == [("output.not_contains", 1)]
+    forbidden = case.model_copy(update={"expect": Expectations.model_validate({"tools": {"forbidden": "jira_search"}})})
+    (found,) = [one for one in graded_case(forbidden, play) if one.dimension == "tools.forbidden"]
+    assert (found.passed, found.turn, found.step) == (False, 2, "")
+    assert "call 1.0 of turn 1" in found.happened
