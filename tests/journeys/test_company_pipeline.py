@@ -135,6 +135,10 @@ def test_own_tests_of_a_company_stop_a_push(company: Company) -> None:
         assert company.hub.push()[0] == result
 
 
+@pytest.mark.rehearsal(
+    "tests/unit/replay/test_replay.py::test_channel_for_logs_that_was_switched_on_or_off_is_no_difference",
+    "tests/journeys/test_company_pipeline.py::test_prompt_becomes_green_as_the_guide_says",
+)
 def test_channel_for_summaries_and_none_leave_ci_green(tmp_path: Path, installed: Path) -> None:
     company = Company(tmp_path, installed)
     for channel in ('ai_logs: "#ai-logs"', ""):
@@ -163,6 +167,10 @@ def earlier_version(folder: Path, texts: Sequence[tuple[str, str, str]]) -> Path
     return wheel(folder / "dist", source)
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_new_repository.py::test_upgrade_keeps_five_kinds_of_local_changes",
+    "tests/journeys/test_company_pipeline.py::test_prompt_becomes_green_as_the_guide_says",
+)
 @pytest.mark.parametrize("more", [(), (PREAMBLE,)], ids=["the same prompts", "another preamble"])
 def test_upgrade_without_another_prompt_is_green_and_others_need_an_owner(
     tmp_path: Path, installed: Path, more: Sequence[tuple[str, str, str]]
