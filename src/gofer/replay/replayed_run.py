@@ -212,20 +212,24 @@ class ReplayedRun(OwnStep):
             await wait_for(self._stage.progress, lambda: self._recording.is_next(first))
         text = self._stage.changes.overrides.get(item.call)
         if text is None or self.above is not None:
-            return await self._made_again(item, doubt, context) or entries
+            return await self._made_again(item, doubt, context, entries)
         self._recording.overridden.add(item.call)
         return [_with_text(entry, text) for entry in entries]
 
-    async def _made_again(self, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
-        """Return the outcome of a tool that works on the run alone, as the present code makes it; empty for others.
+    async def _made_again(
+        self, item: Permitted, doubt: str, context: CallContext, recorded: Sequence[e.Entry]
+    ) -> Sequence[e.Entry]:
+        """Return what the present code makes of a call that works on the run alone, and else the recorded outcome.
 
-        Libraries of child processes, which have a longer timeout, may have another version on this machine.
+        Libraries of child processes, which have a longer timeout, may have another version on this machine. A recorded
+        error may come from a store that was away then.
         """
-        if not item.tool.base or item.tool.base == "subagents" or item.tool.timeout > _IN_PROCESS:
-            return ()
+        works_alone = item.tool.base not in ("", "subagents") and item.tool.timeout <= _IN_PROCESS
+        if not works_alone or not isinstance(recorded[-1], e.ToolResult) or recorded[-1].status != "ok":
+            return recorded
         made = await super().attempt(item, doubt, context)
         if any(map(is_of_a_lost_file, made)):
-            return ()
+            return recorded
         return made
 
     async def _off_the_path(self, item: Permitted, doubt: str, context: CallContext) -> Sequence[e.Entry]:
