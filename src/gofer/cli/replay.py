@@ -44,7 +44,7 @@ _EXAMPLES = """examples:
 Calls have the ids that `gofer trace --full` shows. A replay writes nothing: recorded calls return their recorded
 results, a further read answers `not_recorded`, a further write is simulated, and both make the result inconclusive.
 
-Exit codes: 0 identical, or only sentences of Gofer for people or requests of an older Gofer differ; 1 diverged; 2 wrong
+Exit codes: 0 identical, or only sentences of Gofer for people or requests of another Gofer differ; 1 diverged; 2 wrong
 input; 3 inconclusive; 4 no live model answered. With --times: 0 measured; 3 not enough evidence. With --against: 0
 the new prompt ended it; 1 it did not; 3 not enough evidence.
 """

@@ -5,7 +5,7 @@ from typing import Literal
 
 Cause = Literal["", "input", "sampling", "world", "version", "upgrade", "setting"]
 """What moved: an input of the replay, the model's choice, an outcome from outside, the code of Gofer or a tool, Gofer
-since the older version that made the recording, or a setting. Empty where Gofer only words or adds something."""
+since another version made the recording, or a setting. Empty where Gofer only words or adds something."""
 
 Kind = Literal["reworded", "added", "read", "different", "missing", "extra"]
 """Other sentences of code for people; a message that Gofer adds for people, or leaves out; another text for the model;
@@ -35,7 +35,7 @@ class Divergence:
 
     @property
     def counts(self) -> bool:
-        """Whether the difference makes the run another one. Requests that a newer Gofer words otherwise do not."""
+        """Whether the difference makes the run another one. Requests that another Gofer worded otherwise do not."""
         return self.leaves_the_path or (self.kind == "read" and self.cause != "upgrade")
 
 

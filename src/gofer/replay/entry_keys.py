@@ -1,4 +1,4 @@
-"""The keys by which replay finds the recorded counterpart of an entry, whatever the order of parallel branches."""
+"""The place of an entry in a replay: the key of its counterpart, whatever the order of branches, and its part there."""
 
 from collections.abc import Sequence
 from typing import assert_never, get_args

@@ -26,7 +26,7 @@ UNCHANGED = Changes()
 
 Outcome = Literal["identical", "reworded", "updated", "diverged", "inconclusive", "incomplete"]
 """How a replay compares with its recording: every step is equal; only sentences and messages for people differ that
-code writes; an older version of Gofer made the recording, and only its requests differ; a step or a request differs;
+code writes; another version of Gofer made the recording, and only its requests differ; a step or a request differs;
 a changed input led to a step that was not recorded; or equal so far, and the recorded run has not ended."""
 
 

@@ -19,7 +19,7 @@ _BESIDE: Mapping[Kind, str] = {"reworded": "reworded", "added": "for people only
 _HEADLINES: Mapping[Outcome, str] = {
     "identical": "identical: every step is equal",
     "reworded": "reworded: every step is equal; only sentences and messages that Gofer adds for people differ",
-    "updated": "updated: every step is equal; an older version of Gofer made the recording, and sent other requests",
+    "updated": "updated: every step is equal; another version of Gofer made the recording, and sent other requests",
     "diverged": "diverged",
     "inconclusive": "inconclusive",
     "incomplete": "equal so far",
@@ -30,7 +30,7 @@ _CAUSES: Mapping[Cause, str] = {
     "sampling": "the model chose another answer to the same request",
     "world": "a system outside answered differently",
     "version": "the code of Gofer or of a tool, or the version of the model, is another one than in the recorded run",
-    "upgrade": "an older version of Gofer made the recording",
+    "upgrade": "another version of Gofer made the recording",
     "setting": "a setting differs",
 }
 

@@ -1,4 +1,4 @@
-"""The recorded outcomes of calls by what was asked, for a replay that has left the recorded path."""
+"""The recorded outcomes of calls by what was asked, the outcomes that a replay makes up, and where others came from."""
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
