@@ -46,14 +46,15 @@ def check_models(workflows: Sequence[Source], folder: FolderDefaults) -> Iterato
 
 def _choice(source: Source) -> tuple[Loc, str]:
     """Return the path and the value of the model name in a workflow file."""
-    model = source.fields.get("model", "default")
-    if isinstance(model, str):
-        return ("model",), model
-    name = as_object(model).get("name")
+    loc: Loc = ("model",)
+    name = source.fields.get("model", "default")
     if not isinstance(name, str):
-        # The check of the form reports a name of a wrong type.
-        name = "default"
-    return ("model", "name"), name
+        loc = ("model", "name")
+        name = as_object(name).get("name")
+    if isinstance(name, str) and name:
+        return loc, name
+    # The check of the form reports a name that is empty or no text.
+    return loc, "default"
 
 
 def _once(found: Iterator[tuple[ServedModel, Mistake]]) -> Iterator[Mistake]:
@@ -80,7 +81,7 @@ def _unpriced(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[t
         if not source.is_mapping:
             continue
         loc, name = _choice(source)
-        if not name or name in known or close_match(name, known):
+        if name in known or close_match(name, known):
             continue
         for model in roles.of(name):
             if model.price is None:

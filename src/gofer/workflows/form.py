@@ -13,10 +13,12 @@ from gofer.workflows.form_parts import Strict
 from gofer.workflows.mistake import START, Mistake, Rule
 from gofer.workflows.sentences import (
     WANTED,
+    form_at,
     invalid_schema,
     missing_key,
     no_value,
     out_of_range,
+    parts,
     unknown_key,
     unknown_value,
     value_at,
@@ -74,7 +76,7 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
     try:
         filled = form.model_validate(source.value)
     except ValidationError as error:
-        errors = [_as_written(source, one) for one in error.errors(include_url=False, include_input=False)]
+        errors = [_as_written(source, form, one) for one in error.errors(include_url=False, include_input=False)]
         wrong = [_mistake(source, form, one) for one in errors if not _follows(source, one)]
         # A template placeholder is also a wrong value of its key; the template mistake explains more.
         marks = {one.place for one in mistakes if one.rule == "template"}
@@ -114,7 +116,7 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
             message, hint = unknown_key(form, error["loc"])
             return Mistake(source.file, source.key(error["loc"]), "unknown-key", message, hint)
         case "missing":
-            message, hint = missing_key(form, error["loc"])
+            message, hint = missing_key(source, form, error["loc"])
             return Mistake(source.file, source.place(error["loc"]), "missing-key", message, hint)
         case "literal_error":
             return _at(source, loc, "unknown-value", *unknown_value(source, loc, str(context.get("expected"))))
@@ -129,14 +131,14 @@ def _mistake(source: Source, form: type[Strict], error: ErrorDetails) -> Mistake
             return _at(source, loc, "out-of-range", *out_of_range(source, loc, kind, context, form.MANUAL))
 
 
-def _as_written(source: Source, error: ErrorDetails) -> ErrorDetails:
-    """Return the error with its path in the file.
+def _as_written(source: Source, form: type[Strict], error: ErrorDetails) -> ErrorDetails:
+    """Return the error with its path in the file, which keeps the kind of a trigger that is written without a colon.
 
     Pydantic adds a position 0 when a list is written as its only item, and the names of alternatives.
     """
     path: Loc = ()
     for part in error["loc"][:-1]:
-        if (*path, part) in source.values:
+        if (*path, part) in source.values or part in parts(form_at(form, path)):
             path = (*path, part)
     return {**error, "loc": (*path, *error["loc"][-1:])}
 

@@ -37,6 +37,8 @@ _ADDED = {
     "by": "Add `by: requester`, or the people who may approve.",
 }
 """Hints for required keys of any form, where the description of the key alone does not say how to add it."""
+_BRACED = re.compile("^Add `([^`]+)`")
+"""The key that a hint adds to a mapping."""
 _MOST_KEYS = 8
 """The most keys that a hint lists."""
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
@@ -69,10 +71,10 @@ def _dotted(keys: Iterable[int | str]) -> str:
     return ".".join(str(part) for part in keys)[:80]
 
 
-def _parts(form: type[Strict]) -> dict[str, type[Strict]]:
+def parts(form: type[Strict]) -> dict[str, type[Strict]]:
     """Return the forms inside a form, by their keys."""
-    parts = {field.alias or name: _inner(field.annotation) for name, field in form.model_fields.items()}
-    return {name: part for name, part in parts.items() if part is not None}
+    inner = {field.alias or name: _inner(field.annotation) for name, field in form.model_fields.items()}
+    return {name: part for name, part in inner.items() if part is not None}
 
 
 def _inner(annotation: object) -> type[Strict] | None:
@@ -86,15 +88,16 @@ def _keys(form: type[Strict]) -> list[str]:
     return [field.alias or name for name, field in form.model_fields.items()]
 
 
-def _form_at(form: type[Strict], loc: Loc) -> type[Strict]:
+def form_at(form: type[Strict], loc: Loc) -> type[Strict]:
+    """Return the form at a path of a form; the nearest one around it without a form there."""
     for part in loc:
-        form = _parts(form).get(str(part), form)
+        form = parts(form).get(str(part), form)
     return form
 
 
 def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     """Return the message about a key that the form does not have, and the hint."""
-    around = _form_at(form, loc[:-1])
+    around = form_at(form, loc[:-1])
     name = str(loc[-1])
     named = loc
     if around.MEMBER != Strict.MEMBER:
@@ -102,7 +105,7 @@ def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     message = f"{_named(named)} is not {around.MEMBER}."
     if hint := _foreign(around, name):
         return message, hint
-    for part, inner in _parts(around).items():
+    for part, inner in parts(around).items():
         if name in _keys(inner):
             return message, f"Move it under `{part}`."
     keys = _keys(around)
@@ -127,12 +130,17 @@ def _foreign(around: type[Strict], name: str) -> str | None:
     return None
 
 
-def missing_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
+def missing_key(source: Source, form: type[Strict], loc: Loc) -> tuple[str, str]:
     """Return the message about a missing key, and the hint how to add it."""
-    around = _form_at(form, loc[:-1])
-    key = next(name for name, field in around.model_fields.items() if (field.alias or name) == loc[-1])
+    around = form_at(form, loc[:-1])
+    name = str(loc[-1])
+    fields = [field for field, info in around.model_fields.items() if (info.alias or field) == name]
+    described = [description_of(around, field) for field in fields]
     added = {**_ADDED, **around.ADDED}
-    hint = added.get(str(loc[-1])) or f"Add `{loc[-1]}: …`. {description_of(around, key)}".strip()
+    hint = added.get(name) or " ".join([f"Add `{name}: …`.", *filter(None, described)])
+    if loc[:-1] not in source.values:
+        # The part around the key is a bare name, such as a trigger in a list.
+        hint = _BRACED.sub(rf"Write `{loc[-2]}: {{\1}}`", hint)
     return f"The key {_named(loc)} is missing.", hint
 
 
@@ -150,7 +158,7 @@ def no_value(source: Source, form: type[Strict], loc: Loc) -> tuple[str, str]:
 
 def _takes_text(form: type[Strict], loc: Loc) -> bool:
     """Return whether a key takes a text; a trigger takes the text of its channels."""
-    fields = _form_at(form, loc[:-1]).model_fields.items()
+    fields = form_at(form, loc[:-1]).model_fields.items()
     annotations = [field.annotation for name, field in fields if (field.alias or name) == loc[-1]]
     return any(_holds_text(annotation) for annotation in annotations)
 
@@ -219,7 +227,7 @@ def wrong_type(source: Source, form: type[Strict], loc: Loc, wanted: str) -> tup
 
 def _corrected(form: type[Strict], loc: Loc, name: str) -> str:
     """Return the closest trigger for the name of a trigger, and any other name unchanged."""
-    around = _form_at(form, loc)
+    around = form_at(form, loc)
     if around.MEMBER != "a trigger":
         return name
     return close_match(name, _keys(around)) or name
@@ -251,10 +259,10 @@ def _as_mapping(source: Source, form: type[Strict], loc: Loc) -> str:
         names = [next(iter(as_object(item)), item) for item in named[:5]]
         tools = ", ".join(name[:80] for name in names if isinstance(name, str))
         return f"Write `approve: {{tools: [{tools}], by: requester}}`; `by` names the approvers."
-    outer = _form_at(form, loc[:-1])
-    if str(loc[-1]) in {*_keys(outer)} - {*_parts(outer)}:
+    outer = form_at(form, loc[:-1])
+    if str(loc[-1]) in {*_keys(outer)} - {*parts(outer)}:
         return "Write a mapping of keys."
-    around = _form_at(form, loc)
+    around = form_at(form, loc)
     fields = around.model_fields.items()
     required = [field.alias or name for name, field in fields if field.is_required()]
     if isinstance(value, str) and len(required) == 1:
