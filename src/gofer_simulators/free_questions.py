@@ -253,7 +253,9 @@ _ABOUT_SLACK: Sequence[Script] = (
         _DECIDED,
         [*_READ, _answer("The newest thread of #{place} has no message that begins with “Decision:”.")],
         results=[_NEWEST],
+        found=_NEWEST,
     ),
+    _row("channel-not-read", _DECIDED, [_READ[0], _answer("I found no thread in #{place} that I may read.")]),
     _row(
         "thread-in-brief",
         rf"{_SUMMARISE}{_THREAD}",

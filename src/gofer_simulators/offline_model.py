@@ -18,6 +18,8 @@ from gofer_simulators.json_values import is_array, is_object, objects, parsed, t
 
 MODEL = "offline-model"
 LABEL = "[offline model] "
+NO_SCRIPT = "no_script"
+"""The error code for a conversation that no step of a script fits."""
 _BYTES_PER_TOKEN = 4
 _EPOCH = 1_700_000_000
 
@@ -55,7 +57,10 @@ def _completion(scripts: Sequence[Script], body: bytes) -> Response:
     mistake = _pairing_mistake(objects(messages))
     if mistake:
         return _refusal(mistake, "messages")
-    return JSONResponse(_answer(choose(scripts, request), body))
+    turn = choose(scripts, request)
+    if turn.mismatch:
+        return _refusal(turn.mismatch, code=NO_SCRIPT)
+    return JSONResponse(_answer(turn, body))
 
 
 def _pairing_mistake(messages: Sequence[dict[str, object]]) -> str | None:

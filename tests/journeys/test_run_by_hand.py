@@ -1,6 +1,7 @@
 """`gofer run` and `gofer explain` with events of every source."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,14 @@ pytestmark = pytest.mark.usefixtures("terminal")
 PAGE, RFC = "0b1e6c1a-0000-4000-8000-000000000030", "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
 """The page of the recorded payloads, and one of the demo's world."""
 PULL = "repositories/acme~1shop/pulls/41"
+SHIPPED = [
+    ("answer-here", "evals/payloads/answer-here-asked-for-a-reaction.json"),
+    ("answer-here", "evals/payloads/answer-here-second-question-2.json"),
+    ("answer-in-jira", "evals/payloads/answer-in-jira-may-it-go-out.json"),
+    ("file-ticket", "evals/payloads/file-ticket-one-ticket.json"),
+    ("welcome-channel", "evals/payloads/welcome-channel-new-project-channel.json"),
+]
+"""Shipped payloads about objects of the demo's world that no command of the documents uses."""
 MENTION = ROOT / "tests" / "events" / "slack_app_mention.json"
 
 
@@ -155,6 +164,37 @@ def test_run_with_a_world_prints_the_changes_to_that_world(capsys: pytest.Captur
     # The thread of the payload existed before the run.
     assert world["added"][path]["thread_ts"] == "1795240812.000300"
     assert told["answer"] in world["added"][path]["text"]
+
+
+def test_every_shipped_payload_in_a_command_of_the_documents_finds_its_world(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOFER_DATA", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    texts = [path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))]
+    texts += [f"gofer run {workflow} --event {payload}" for workflow, payload in SHIPPED]
+    commands = {found for text in texts for found in re.findall(r"gofer run (\S+) --event (evals/payloads/\S+)", text)}
+    assert set(SHIPPED) < commands
+    for words in sorted(commands):
+        code, out, err = gofer(capsys, "run", words[0], "--event", words[1], "--json")
+        assert code == 0, err
+        read = gofer(capsys, "trace", json.loads(out)["run"], "--full")[1]
+        assert read.count(" ok ") > 2
+        assert not re.findall(r"  error  |\(no text\)|app unnamed|not_found", read), words
+
+
+def test_run_fails_if_the_offline_model_relies_on_a_thread_that_was_not_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOFER_DATA", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    payload = (ROOT / "evals/payloads/answer-here-linked-decision.json").read_text()
+    (tmp_path / "event.json").write_text(payload.replace("p1772394600000000", "p1772390000000000"))
+    code, out, _ = gofer(capsys, "run", "answer-here", "--event", str(tmp_path / "event.json"), "--json")
+    told = json.loads(out)
+    assert (code, told["status"], "checkout" in told["answer"]) == (1, "failed", False)
+    assert "The answer of the script decided-elsewhere relies on tool results that contain" in told["reason"]
+    assert "(thread_not_found)" in told["reason"]
 
 
 def test_run_of_a_github_payload_needs_the_event_header(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

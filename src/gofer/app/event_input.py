@@ -3,6 +3,7 @@
 Receivers translate these payloads and do not verify them.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from gofer.sources.runs.receiver import RunsReceiver
 from gofer.sources.schedule.receiver import ScheduleReceiver, scheduled
 from gofer.sources.webhook.hook import Hook, Standard, read_hooks
 from gofer.sources.webhook.receiver import WebhookReceiver
-from gofer.values.canonical_json import decode
+from gofer.values.canonical_json import as_object, decode
 from gofer.values.errors import BadRequest, ConfigError
 from gofer.values.events import Event
 from gofer.values.schedules.planned import planned
@@ -36,6 +37,9 @@ SOURCES: Sequence[str] = (*PATHS, "webhook", "schedule", "runs")
 """The sources that can start a workflow."""
 _DELIVERY = ("webhook-id", "<webhook-id>")
 """A placeholder for the id that a sender of Standard Webhooks makes for each call."""
+
+_LEAST_MS = 100_000_000_000
+"""The least number that is a time in milliseconds: a day of 1973. As seconds, it is the year 5138."""
 
 Headers = Sequence[tuple[str, str]]
 
@@ -155,6 +159,37 @@ def event_input(catalog: Catalog, workflow: str, given: EventInput, now: float) 
     if source == "schedule" and event.facts.get("workflow") != workflow:
         raise ConfigError(f"{given.file} is for the schedule of another workflow; name {workflow!r} in it.")
     return event
+
+
+def sent_at(event: Event, body: bytes) -> float | None:
+    """Return the time in the body of an event, in unix seconds; None for a body without one."""
+    if event.source == "schedule":
+        keys: Sequence[str] = ("scheduled",)
+    elif event.source in BY_SOURCE:
+        keys = BY_SOURCE[event.source].sent_at
+    else:
+        return None
+    with contextlib.suppress(BadRequest):
+        value: object = decode(body)
+        for key in keys:
+            value = as_object(value).get(key)
+        return _unix_seconds(value)
+    return None
+
+
+def _unix_seconds(value: object) -> float | None:
+    """Return a time as vendors write it: an ISO time, or a number of seconds or milliseconds."""
+    match value:
+        case int() if value >= _LEAST_MS:
+            return value / 1000
+        case int():
+            return float(value)
+        case str():
+            with contextlib.suppress(ValueError):
+                return datetime.fromisoformat(value).timestamp()
+            return None
+        case _:
+            return None
 
 
 def _source(catalog: Catalog, loaded: Loaded, given: EventInput) -> str:

@@ -39,6 +39,8 @@ _EXAMPLES = f"""examples:
 
 The workflow's trigger decides which system sends the event; with triggers of several systems, name one with --source.
 {_SYSTEMS} are simulated, with the data of the demo, or only with the data of --world.
+The data are as old at the time of the payload as they say: a message of `minutes_ago: 5` is five minutes older.
+A run fails if a script plays the model and the tools return something else than its answer relies on (`results`).
 With --world, the JSON output has a key "world" with the changes: {{"added": {{path: value}}, "removed": {{…}},
 "changed": {{path: {{"before": …, "after": …}}}}, "more": number of changes that are not listed}}.
 
@@ -156,7 +158,10 @@ def _status(outcome: Outcome, *, ends: bool) -> tuple[str, str]:
     """Return the status of a run and its reason, even if the run did not finish."""
     done = outcome.done
     if done.finished is not None:
-        return done.finished.status, done.finished.reason
+        reason = done.finished.reason
+        if outcome.refusal:
+            reason = f"{reason} It said: {outcome.refusal}"
+        return done.finished.status, reason
     if done.parked is None:
         return "needs_attention", "the run did not end"
     parked_reason = done.parked_reason.rstrip(".")

@@ -93,6 +93,14 @@ RULES: Mapping[FailureClass, Rule] = {
         "check the provider's status page",
         "The language model cannot be reached. Please ask again later, and tell {owner} if that does not help.",
     ),
+    # The offline model says so. A run must not end as done with an answer that follows from nothing.
+    "no_script": Rule(
+        "end",
+        "The script that plays the model here has no answer that fits this conversation",
+        "set OPENAI_API_KEY for a real model, or write a script for it",
+        "A script plays the language model here, and it has no answer that fits. With OPENAI_API_KEY set, a real model "
+        "answers.",
+    ),
     "refused": Rule(
         "next",
         "The model's provider refused the request",
@@ -129,6 +137,7 @@ class Sign:
 NOT_JSON = "not_json"
 """The word for a body that is no JSON object, which no endpoint of a model sends."""
 SIGNS: tuple[Sign, ...] = (
+    Sign("no_script", word="no_script"),
     # Codes of the vendors, with any status.
     Sign("bad_sample", word="tool_use_failed|output_parse_failed|json_validate_failed"),
     Sign("bad_sample", text="error parsing tool call|failed to call a function"),

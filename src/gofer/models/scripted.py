@@ -29,8 +29,8 @@ class ScriptedModel(Model):
     async def ask(self, body: bytes, timeout: float) -> Answer:
         self.requests.append(body)
         turn = choose(self._scripts, json.loads(body))
-        if turn.script is None or (turn.script, turn.step) not in self._steps():
-            raise RunStopped(f"The scripted model was asked something no script expects: {turn.text}")
+        if turn.script is None or turn.mismatch:
+            raise RunStopped(f"The scripted model was asked something no script expects: {turn.mismatch}")
         self._answered.add((turn.script, turn.step))
         asks = tuple(
             ToolAsk(id=turn.call_id(index), tool=call.tool, arguments=json.dumps(call.arguments))

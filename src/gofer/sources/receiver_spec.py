@@ -164,6 +164,8 @@ class ReceiverSpec:
     """Further URL paths of its deliveries."""
     kind_header: str = ""
     """The header that names the kind of event, with an example, such as `X-Event: push`; empty if the body names it."""
+    sent_at: Sequence[str] = ()
+    """The keys that lead to the time in a delivery's body; none if bodies have no time."""
     registration: Registration | None = None
     """The registration of the secret; None if the operator copies the secret from the source."""
     is_restricted: Callable[[Event], bool] = _unrestricted

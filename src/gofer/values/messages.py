@@ -91,6 +91,7 @@ FailureClass = Literal[
     "no_endpoint",
     "busy",
     "unreachable",
+    "no_script",
     "refused",
 ]
 """The classes of failed requests to a model. `models/failures.py` decides what a run does about each."""

@@ -16,6 +16,8 @@ from gofer.values.errors import ConfigError
 _SCRIPT_KEYS = frozenset({"name", "when", "results", "steps"})
 _WHEN_KEYS = frozenset({"says", "tools"})
 _STEP_KEYS = frozenset({"text", "calls"})
+_SHOWN = 200
+"""The most characters of tool results that a mismatch shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Script:
     tools: frozenset[str] = frozenset()
     """The tools that the request must offer."""
     results: tuple[re.Pattern[str], ...] = ()
-    """The patterns searched in tool results. Their named groups fill the placeholders of later steps."""
+    """The patterns that the tool results must contain by the last step. Their named groups fill the placeholders."""
     found: re.Pattern[str] = field(default_factory=lambda: re.compile(""))
     """The pattern that the tool results must contain; the empty pattern matches all.
 
@@ -61,6 +63,8 @@ class Turn:
     step: int
     text: str
     calls: tuple[ScriptedCall, ...] = ()
+    mismatch: str = ""
+    """Why no step fits the conversation, in one sentence; empty if a step answers."""
 
     def call_id(self, index: int) -> str:
         """Return the id of the call at `index`, counted from 1. Equal requests get equal ids."""
@@ -95,24 +99,39 @@ def choose(scripts: Sequence[Script], request: Mapping[str, object]) -> Turn:
     for script in scripts:
         found = script.says.search(first_message)
         if found and script.tools <= offered and script.found.search(tool_results):
-            matches = [found, *(match for result in script.results if (match := result.search(tool_results)))]
-            return _turn(
-                script, number, {key: value or "" for one in matches for key, value in one.groupdict().items()}
-            )
+            return _turn(script, number, found, tool_results)
     known = ", ".join(script.name for script in scripts) or "none"
-    return Turn(None, number, f"No script matches this conversation. Scripts loaded: {known}.")
+    return Turn(None, number, "", mismatch=f"No script matches this conversation. Scripts loaded: {known}.")
 
 
-def _turn(script: Script, number: int, groups: Mapping[str, str]) -> Turn:
-    if number > len(script.steps):
-        text = f"The script {script.name} has no step {number}; it ends after step {len(script.steps)}."
-        return Turn(script.name, number, text)
+def _turn(script: Script, number: int, asked: re.Match[str], tool_results: str) -> Turn:
+    last = len(script.steps)
+    if number > last:
+        mismatch = f"The script {script.name} has no step {number}; it ends after step {last}."
+        return Turn(script.name, number, "", mismatch=mismatch)
+    matches = [asked]
+    for pattern in script.results:
+        found = pattern.search(tool_results)
+        if found:
+            matches.append(found)
+        elif number == last > 1:
+            return Turn(script.name, number, "", mismatch=_missing(script, pattern, tool_results))
+    groups = {key: value or "" for match in matches for key, value in match.groupdict().items()}
     step = script.steps[number - 1]
     calls = tuple(
         ScriptedCall(call.tool, {key: _filled(value, groups) for key, value in call.arguments.items()})
         for call in step.calls
     )
     return Turn(script.name, number, _fill(step.text, groups), calls)
+
+
+def _missing(script: Script, pattern: re.Pattern[str], tool_results: str) -> str:
+    """Return the sentence about tool results without a pattern that the answer of a script relies on."""
+    ended = " ".join(tool_results[-_SHOWN:].split()) or "nothing"
+    return (
+        f"The answer of the script {script.name} relies on tool results that contain {pattern.pattern!r}, and these do "
+        f"not. They end with: {ended}"
+    )
 
 
 def _conversation(request: Mapping[str, object]) -> tuple[str, int, str]:

@@ -72,12 +72,12 @@ def test_offline_model_estimates_usage_from_bytes() -> None:
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
 
 
-def test_offline_model_labels_answers_without_a_script_or_step() -> None:
-    unknown = post({"messages": [{"role": "user", "content": "else"}]}).json()
-    said = unknown["choices"][0]["message"]["content"]
-    assert said.startswith("[offline model] No script matches this conversation")
+def test_offline_model_refuses_a_conversation_that_no_step_fits() -> None:
+    unknown = post({"messages": [{"role": "user", "content": "else"}]})
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (400, "no_script")
+    assert unknown.json()["error"]["message"].startswith("No script matches this conversation")
     past: list[dict[str, object]] = [USER, assistant(), assistant(), assistant()]
-    assert "has no step 4" in post({"messages": past}).json()["choices"][0]["message"]["content"]
+    assert "has no step 4" in post({"messages": past}).json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

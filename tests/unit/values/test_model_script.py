@@ -61,7 +61,7 @@ def test_script_step_follows_the_number_of_assistant_messages() -> None:
 
 def test_script_past_the_last_step_answers_with_an_explanation() -> None:
     turn = choose(load_scripts(TWO_SCRIPTS, "two.yaml"), asked(LINK, assistant(), assistant()))
-    assert turn.text == "The script linked has no step 3; it ends after step 2."
+    assert turn.mismatch == "The script linked has no step 3; it ends after step 2."
     assert turn.script == "linked"
 
 
@@ -74,7 +74,7 @@ def test_request_without_a_matching_script_gets_an_explanation() -> None:
     scripts = load_scripts("- {name: only, when: {says: deploy}, steps: [{text: Yes.}]}", "one.yaml")
     turn = choose(scripts, asked(user("lunch?")))
     assert turn.script is None
-    assert turn.text == "No script matches this conversation. Scripts loaded: only."
+    assert turn.mismatch == "No script matches this conversation. Scripts loaded: only."
     assert choose(scripts, {}).script is None
 
 
@@ -94,6 +94,21 @@ def test_tool_results_fill_later_script_steps() -> None:
     gave = {"role": "tool", "tool_call_id": "c", "content": "Created PAY-18."}
     assert choose(scripts, asked(user("x"))).text == "one {key}"
     assert choose(scripts, asked(user("Created PAY-1"), assistant(), gave)).text == "two PAY-18"
+
+
+def test_last_step_of_a_script_requires_its_results() -> None:
+    text = "- {name: a, results: ['(?i)decision: '], steps: [{calls: [read: {}]}, {text: It was decided.}]}"
+    scripts = load_scripts(text, "a.yaml")
+    refused = {"role": "tool", "tool_call_id": "c", "content": "Slack refused it (thread_not_found)."}
+    read = {"role": "tool", "tool_call_id": "c", "content": "Decision: wait."}
+    assert choose(scripts, asked(user("x"))).mismatch == ""
+    assert choose(scripts, asked(user("x"), assistant(), read)).text == "It was decided."
+    turn = choose(scripts, asked(user("x"), assistant(), refused))
+    assert turn.text == ""
+    assert turn.mismatch == (
+        "The answer of the script a relies on tool results that contain '(?i)decision: ', and these do not. They end "
+        "with: Slack refused it (thread_not_found)."
+    )
 
 
 @pytest.mark.parametrize(

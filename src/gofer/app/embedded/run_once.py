@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -10,12 +11,14 @@ from typing import Literal, cast
 
 from gofer.app.catalog import checked_catalog, company_tools
 from gofer.app.embedded.offline import model_in_words, offline_unless_set_up
-from gofer.app.embedded.runner import Tools, folder_stores, open_runner
+from gofer.app.embedded.runner import Run, Tools, folder_stores, open_runner
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.worlds import MOCKED, apart, move_apart
+from gofer.app.event_input import sent_at
 from gofer.app.http import http_client
 from gofer.app.model_endpoints import models_of
 from gofer.app.settings import Settings
+from gofer.journal.entries import CallDeferred
 from gofer.projections.progress import Progress
 from gofer.runtime.retention import Purger
 from gofer.tools.mocks import Overrides, keeping_state, mocked
@@ -134,6 +137,24 @@ def _cut(value: object) -> object:
     return f"{text[:LONGEST]}…"
 
 
+def _begin(event: Event, body: bytes) -> float | None:
+    """Return the time at which the world of a payload begins: its full minute, because worlds count in minutes."""
+    at = sent_at(event, body)
+    if at is None:
+        return None
+    return math.ceil(at / 60) * 60.0
+
+
+def _refusal_of(run: Run) -> str:
+    """Return the words in which the model's provider refused the last request of a failed run; else empty."""
+    if run.progress.finished is None or run.progress.finished.status != "failed":
+        return ""
+    refusals = [one.entry.provider_error for one in run.journal if isinstance(one.entry, CallDeferred)]
+    if not refusals or refusals[-1] is None:
+        return ""
+    return refusals[-1].message
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The outcome of one run by hand."""
@@ -147,6 +168,8 @@ class Outcome:
     """The systems that were simulated."""
     model: str
     """The name of the model that answered, for people."""
+    refusal: str
+    """The words in which the model's provider refused the last request; else empty. They may hold contents."""
     data: Path
     """The folder that stores the run."""
 
@@ -163,8 +186,9 @@ async def run_once(
 ) -> Outcome:
     """Run a workflow on an event that was translated from `body`.
 
-    With `world`, simulators replace the outside systems. With `scripts`, the offline model answers. With `mocks`, every
-    tool answers with its mock, and the run is stored in a separate state that no process with real tools continues.
+    With `world`, simulators replace the outside systems, as they are at the time of the event. With `scripts`, the
+    offline model answers. With `mocks`, every tool answers with its mock, and the run is stored in a separate state
+    that no process with real tools continues.
     Raises ConfigError if a file or setting is wrong, if the offline model would write into a real system, or if another
     process serves the state.
     """
@@ -183,7 +207,7 @@ async def run_once(
         http = await stack.enter_async_context(http_client(settings.proxies))
         simulated = Simulated()
         if world is not None:
-            simulated, settings = await simulate(stack, settings, world, http)
+            simulated, settings = await simulate(stack, settings, world, http, begin=_begin(event, body))
         settings = await offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         models = models_of(settings, http)
         if mocks is not None:
@@ -207,4 +231,6 @@ async def run_once(
         await simulated.settled()
         changed = difference(before, simulated.state())
         words = model_in_words(settings)
-        return Outcome(run.id, run.progress, seconds, changed, tuple(simulated.systems), words, settings.data)
+        return Outcome(
+            run.id, run.progress, seconds, changed, tuple(simulated.systems), words, _refusal_of(run), settings.data
+        )

@@ -85,6 +85,7 @@ class Simulators(Protocol):
         world: Mapping[str, object],
         http: httpx2.AsyncClient,
         ports: Mapping[str, int],
+        begin: float | None,
     ) -> "tuple[Simulated, Settings]":
         """Start the systems of a world."""
         ...
@@ -146,14 +147,16 @@ async def simulate(
     world: Mapping[str, object],
     http: httpx2.AsyncClient,
     ports: Mapping[str, int] | None = None,
+    begin: float | None = None,
 ) -> tuple[Simulated, Settings]:
     """Start the systems of a world. Return them with settings that reach these systems and nothing real.
 
-    `ports` names the port of each system by the name of its source; a system without one gets a free port.
+    `ports` names the port of each system by the name of its source; a system without one gets a free port. `begin` is
+    the time in the world when it starts, in unix seconds; None means the present.
     Raises OSError for a taken port, and ConfigError for a mistake in the world.
     """
     simulators = cast(Simulators, importlib.import_module("gofer.app.embedded.simulators"))
-    return await simulators.start(stack, settings, world, http, ports or {})
+    return await simulators.start(stack, settings, world, http, ports or {}, begin)
 
 
 def _recorded_post(event: Event) -> bytes:

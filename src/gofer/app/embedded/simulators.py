@@ -27,15 +27,41 @@ from gofer_simulators.registry import SIMULATORS
 from gofer_simulators.slack.simulator import SlackSimulator
 
 
+class _ShiftedClock:
+    """A clock that stands still at `begin` until `go_on`, because a world places its data by minutes before `begin`."""
+
+    def __init__(self, begin: float, now: Callable[[], float]) -> None:
+        self._begin = begin
+        self._now = now
+        self._began: float | None = None
+
+    def __call__(self) -> float:
+        """Return the time in unix seconds."""
+        if self._began is None:
+            return self._begin
+        return self._begin + max(0.0, self._now() - self._began)
+
+    def go_on(self) -> None:
+        """Let the time pass from now on."""
+        self._began = self._now()
+
+
 async def start(
     stack: contextlib.AsyncExitStack,
     settings: Settings,
     world: Mapping[str, object],
     http: httpx2.AsyncClient,
     ports: Mapping[str, int],
+    begin: float | None,
 ) -> tuple[Simulated, Settings]:
     """Start the systems of a world, as `simulated.simulate` describes it."""
-    systems = open_systems(world, SystemClock().now, http, random_id)
+    now = SystemClock().now
+    if begin is None:
+        systems = open_systems(world, now, http, random_id)
+    else:
+        clock = _ShiftedClock(begin, now)
+        systems = open_systems(world, clock, http, random_id)
+        clock.go_on()
     urls: dict[str, str] = {}
     for name, system in systems.items():
         stack.push_async_callback(system.close)

@@ -56,4 +56,5 @@ JIRA = ReceiverSpec(
     acts_with=(BASE_URL, EMAIL, API_TOKEN, ACCOUNT_ID),
     events=EVENTS,
     account=ACCOUNT,
+    sent_at=("timestamp",),
 )

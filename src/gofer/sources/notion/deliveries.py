@@ -69,5 +69,6 @@ NOTION = ReceiverSpec(
     acts_with=(TOKEN, BASE_URL, BOT_ID),
     events=EVENTS,
     account=ACCOUNT,
+    sent_at=("timestamp",),
     registration=Registration("verification token", "notion-verification-token", "Notion's Webhooks tab"),
 )

@@ -116,6 +116,7 @@ SLACK = ReceiverSpec(
     acts_with=(BOT_TOKEN, API_URL),
     events=EVENTS,
     account=ACCOUNT,
+    sent_at=("event_time",),
     listens_with=APP_TOKEN,
     serves_with=(CLIENT_ID, CLIENT_SECRET),
     more_paths=(interactivity.PATH,),
