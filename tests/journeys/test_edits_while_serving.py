@@ -107,6 +107,23 @@ async def test_broken_edit_keeps_the_last_good_files_and_is_shown_in_the_log_and
     assert "agents/answer-here.yaml:" in "\n".join(running.lines)
 
 
+async def test_trigger_without_its_condition_is_refused_and_the_mended_file_is_read(tmp_path: Path) -> None:
+    async with deciding(decide) as (_, url), operator_folder(tmp_path) as made, loopback.client() as http:
+        running, port = await serving(made, url)
+        path = made.folder / "agents" / "answer-here.yaml"
+        before = path.read_text()
+        path.write_text(f"{before[: before.index('when:')]}when: [slack.reaction]\n")
+        await until_read(running)
+        page = (await http.get(f"http://127.0.0.1:{port}/runs")).text
+        path.write_text(before)
+        edit(made, "agents/answer-here.md", add=f"{SIGN}alpha")
+        await until_read(running)
+        answer = await made.answer(await made.ask("@Gofer hello"))
+        assert await running.stop() == 0
+    assert "Write `slack.reaction: {emoji: eyes}`" in page
+    assert answer.text.startswith("Hello alpha")
+
+
 SCRIPT = """from gofer.coordinator import Run
 
 

@@ -7,12 +7,11 @@ import pytest
 
 from gofer.app.embedded.stack import open_embedded
 from gofer.sources.signed_decision import Stamp, token
-from gofer.sources.slack.socket_mode import connected
 from gofer.values.errors import ConfigError
 from gofer_simulators.slack.delivery import Pace
 from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT, Company, settings
-from support.app.socket_mode import SECRET, slack, socket_gofer
+from support.app.socket_mode import SECRET, joined, slack, socket_gofer
 from support.stand_ins import mention
 
 pytestmark = pytest.mark.anyio
@@ -136,7 +135,7 @@ async def test_failed_socket_connection_is_retried_with_a_new_url(tmp_path: Path
 
 async def test_each_event_goes_to_one_of_several_socket_connections(tmp_path: Path) -> None:
     async with socket_gofer(tmp_path, SLACK_SIGNING_SECRET=SECRET) as (made, _):
-        async with connected(made.embedded.settings.sources, made.embedded.ingress.receive_verified, ping=0.1):
+        async with joined(made.embedded):
             await connections(made, 2)
             asked = [await made.ask(f"@Gofer hello {n}", "general") for n in range(4)]
             assert len(await made.ended(4)) == 4
@@ -161,7 +160,7 @@ async def test_refused_app_token_is_reported_by_name_and_code(tmp_path: Path, to
         chosen = settings(tmp_path, **given, SLACK_APP_TOKEN=token)
         async with open_embedded(chosen, ROOT) as embedded:
             with pytest.raises(ConfigError, match=rf"does not accept SLACK_APP_TOKEN \({code}\)") as refused:
-                async with connected(embedded.settings.sources, embedded.ingress.receive_verified):
+                async with joined(embedded):
                     pass
     assert token not in str(refused.value)
 
@@ -172,7 +171,7 @@ async def test_button_press_over_the_socket_reaches_the_run_that_asked(tmp_path:
         chosen = settings(tmp_path, **given, OPENAI_BASE_URL=NO_MODEL)
         async with (
             open_embedded(chosen, ROOT) as embedded,
-            connected(embedded.settings.sources, embedded.ingress.receive_verified, ping=0.1),
+            joined(embedded),
         ):
             run = await embedded.ingress.start(mention(), "answer-here")
             stamp = Stamp(run, "1.0", "call", "ab" * 32, "approved")

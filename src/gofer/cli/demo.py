@@ -11,7 +11,6 @@ from gofer.app.demo.ports import LAST, PORT, ports_from
 from gofer.app.demo.scenes import Outsiders, Scenes, killed_between_a_call_and_its_outcome
 from gofer.app.demo.tour import WORKFLOW, Tour, TourFailed
 from gofer.app.embedded.stack import EmbeddedStack, open_embedded
-from gofer.app.embedded.working import working
 from gofer.app.embedded.worlds import apart
 from gofer.app.new_repository.shipped import shipped
 from gofer.app.settings import child_environment, process_settings
@@ -58,7 +57,7 @@ async def _here(port: int) -> int:
     """Serve the workflows of this folder to simulated systems, until the person interrupts the command."""
     async with (
         open_embedded(apart(process_settings()), Path.cwd(), port, demo_world(), ports=ports_from(port)) as embedded,
-        working(embedded.worker, embedded.scheduler, embedded.watcher, embedded.readiness),
+        embedded.working(),
     ):
         names = ", ".join(sorted(embedded.catalog.workflows))
         print(f"The workflows of this folder with simulated systems: {names or 'none'}.")
@@ -78,7 +77,7 @@ async def _demo_of(root: Path, port: int, stop: bool) -> int:
     """Play the scenes with the workflows of a folder, then serve until the person interrupts the command."""
     async with (
         open_embedded(apart(process_settings()), root, port, demo_world(), ports=ports_from(port)) as embedded,
-        working(embedded.worker, embedded.scheduler, embedded.watcher, embedded.readiness),
+        embedded.working(),
     ):
         print("Gofer with a simulated Slack, over HTTP on this machine, without any account.")
         print(f"Model: {embedded.model}.", flush=True)

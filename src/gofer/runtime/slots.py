@@ -13,7 +13,7 @@ from typing import Any
 
 from gofer.engine.owned_run import Deadline
 from gofer.stores.queue import Queue, QueueMessage
-from gofer.values.errors import Corrupt, TemporaryError
+from gofer.values.errors import ConfigError, Corrupt, TemporaryError, fault
 
 VISIBILITY_SECONDS = 120.0
 """Seconds for which a received message stays hidden from other workers, unless its worker renews the time."""
@@ -47,11 +47,19 @@ class Slots:
             self.busy[asyncio.create_task(self.answer(queue_message, self.deadline))] = queue_message
 
     async def receive(self, wait: float) -> None:
-        """Fill the free slots with messages that are due or arrive within `wait` seconds. Raises ConfigError."""
+        """Fill the free slots with messages that are due or arrive within `wait` seconds.
+
+        Raises ConfigError, and an unexpected error only while no conversation is in flight that it would cut off.
+        """
         try:
             self.start(await self.queue.receive(self.free, VISIBILITY_SECONDS, wait))
         except (TemporaryError, Corrupt) as error:
             _log.warning("the queue did not answer: %s", error)
+            await asyncio.sleep(self.pause)
+        except Exception as error:
+            if isinstance(error, ConfigError) or not self.busy:
+                raise
+            _log.error("the worker could not receive from its queue (%s), and tries again", fault(error))
             await asyncio.sleep(self.pause)
         self._clear()
 

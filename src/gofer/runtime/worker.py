@@ -216,6 +216,8 @@ class Worker:
                 await self.queue.extend(queue_message, VISIBILITY_SECONDS)
             except (TemporaryError, ConfigError, Corrupt) as error:
                 _log.warning("the lease or the message of run %s was not renewed: %s", queue_message.run, error)
+            except Exception as error:  # noqa: BLE001
+                _log.error("the lease or the message of run %s was not renewed: %s", queue_message.run, fault(error))
 
     async def _prepare(self, run: str, owner: str, deadline: Deadline) -> None:
         """Make a parked run runnable again, and journal what follows the end of an ended run.

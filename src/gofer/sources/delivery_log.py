@@ -10,9 +10,11 @@ import math
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from gofer.values.errors import RefusalCode
 from gofer.values.outside import Clock
+from gofer.values.supervisor import Supervisor
 
 WINDOW = 60.0
 """Seconds between two lines of the same kind."""
@@ -97,14 +99,12 @@ class DeliveryLog:
         self._tallies.clear()
 
     @asynccontextmanager
-    async def written(self, clock: Clock) -> AsyncGenerator[None]:
+    async def written(self, clock: Clock, supervisor: Supervisor) -> AsyncGenerator[None]:
         """Write due lines while the block runs, and all remaining lines at its end."""
-        writing = asyncio.create_task(self._write_each_window(clock))
         try:
-            yield
+            async with supervisor.serving({"log of deliveries": partial(self._write_each_window, clock)}):
+                yield
         finally:
-            writing.cancel()
-            await asyncio.gather(writing, return_exceptions=True)
             self.flush()
 
     async def _write_each_window(self, clock: Clock) -> None:

@@ -17,6 +17,7 @@ from gofer.values.events import Event
 from gofer.values.outside import Http
 from gofer.values.proxies import Proxies
 from gofer.values.secret import Secret
+from gofer.values.supervisor import Supervisor
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow
 
@@ -87,9 +88,12 @@ class Connecting(Protocol):
     """A module that opens a connection."""
 
     def connected(
-        self, settings: SourceSettings, receive: Receive, proxies: Proxies
+        self, settings: SourceSettings, receive: Receive, supervisor: Supervisor, proxies: Proxies
     ) -> AbstractAsyncContextManager[None]:
-        """Pass deliveries to `receive` while the block runs. Raises ConfigError, TemporaryError."""
+        """Pass deliveries to `receive` while the block runs, with parts that `supervisor` keeps.
+
+        Raises ConfigError, TemporaryError.
+        """
         ...
 
 

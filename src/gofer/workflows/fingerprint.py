@@ -15,7 +15,7 @@ Fingerprint = Mapping[str, tuple[int, int, int, int]]
 def fingerprint(root: Path, folders: Sequence[str] = (*FOLDERS, COORDINATORS)) -> Fingerprint:
     """Return the state of every file in some folders, by default the folders that workflows are read from.
 
-    No content is read. A file that disappears while the folders are listed is left out.
+    No content is read. A file or folder that disappears while the folders are listed is left out.
     """
     return {path: state for folder in folders for path, state in _files(root / folder)}
 
@@ -23,7 +23,11 @@ def fingerprint(root: Path, folders: Sequence[str] = (*FOLDERS, COORDINATORS)) -
 def _files(folder: Path) -> Iterator[tuple[str, tuple[int, int, int, int]]]:
     walked: set[tuple[int, int]] = set()
     for place, folders, names in os.walk(folder, followlinks=True):
-        found = Path(place).stat()
+        try:
+            found = Path(place).stat()
+        except OSError:
+            folders.clear()
+            continue
         if (found.st_dev, found.st_ino) in walked:
             # A link to a parent folder would be followed for ever.
             folders.clear()

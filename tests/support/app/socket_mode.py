@@ -2,15 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gofer.app.embedded.server import serve
 from gofer.app.embedded.simulated import Simulated
-from gofer.app.embedded.stack import open_embedded
+from gofer.app.embedded.stack import EmbeddedStack, open_embedded
 from gofer.app.embedded.working import working
 from gofer.journal.store import Store
+from gofer.runtime.receive import Ingress
 from gofer.sources.slack.socket_mode import connected
 from gofer.values.errors import TemporaryError
 from gofer.values.outside import SystemClock
@@ -55,6 +56,12 @@ async def slack(pace: Pace = IMPATIENT) -> AsyncIterator[tuple[SlackSimulator, s
             await simulator.close()
 
 
+def joined(embedded: EmbeddedStack, ingress: Ingress | None = None) -> AbstractAsyncContextManager[None]:
+    """Return a block with a socket that passes deliveries to the ingress of a stack, or to another one."""
+    receive = (ingress or embedded.ingress).receive_verified
+    return connected(embedded.settings.sources, receive, embedded.readiness.supervisor, ping=0.1)
+
+
 @asynccontextmanager
 async def socket_gofer(
     folder: Path, pace: Pace = IMPATIENT, refusals: int | None = None, **environment: str
@@ -74,5 +81,5 @@ async def socket_gofer(
                 store.open.set()
             ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))
             worker = replace(embedded.worker, services=replace(embedded.worker.services, patience=PATIENCE))
-            async with working(worker), connected(embedded.settings.sources, ingress.receive_verified, ping=0.1):
+            async with working(worker), joined(embedded, ingress):
                 yield Company(replace(embedded, simulated=Simulated({"slack": simulator})), http), store

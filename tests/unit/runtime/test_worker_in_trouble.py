@@ -194,8 +194,41 @@ async def test_worker_polls_again_after_a_queue_failure() -> None:
     assert queue.failures == 0
 
 
+async def test_worker_continues_a_run_while_its_queue_lacks_memory() -> None:
+    made = memory_worker(says("Hello."))
+    asked = asyncio.Event()
+    broken = asyncio.Event()
+
+    class Queue(MemoryQueue):
+        """A queue that fails while a conversation is in flight."""
+
+        async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+            if asked.is_set():
+                broken.set()
+                raise MemoryError
+            return await super().receive(limit, visibility, wait)
+
+    class Waiting:
+        async def ask(self, body: bytes, timeout: float) -> Answer:
+            asked.set()
+            await broken.wait()
+            return await made.model.ask(body, timeout)
+
+    queue = Queue(made.clock)
+    services = replace(worker_over(made.worker, queue=queue).services, model=Waiting())
+    worker = replace(made.worker, services=services, limits=WorkerLimits(pause=0.01))
+    await made.accept("run1")
+    await queue.enqueue("run1")
+    # An idle worker leaves the error to its supervisor.
+    async with asyncio.timeout(60):
+        with pytest.raises(MemoryError):
+            await worker.serve()
+    assert made.posted == ["Hello."]
+    assert len(made.model.requests) == 1
+
+
 class FlakyLeases(MemoryStore):
-    """Leases of which the first renewal fails, and that are refused once `lost` is set."""
+    """Leases of which the first two renewals fail, and that are refused once `lost` is set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -206,6 +239,8 @@ class FlakyLeases(MemoryStore):
         self.asked += 1
         if self.asked == 2:
             raise TemporaryError("hiccup")
+        if self.asked == 3:
+            raise MemoryError
         return not self.lost and await super().lease(conversation, owner, now, seconds)
 
 
@@ -227,7 +262,7 @@ async def test_failed_lease_renewal_is_retried_and_a_lost_lease_stops_the_run() 
     hearing = asyncio.create_task(made.work_once())
     await asked.wait()
     async with asyncio.timeout(60):
-        while store.asked < 4:
+        while store.asked < 5:
             await asyncio.sleep(0.005)
     assert not hearing.done()
     assert made.queue.extended >= 1

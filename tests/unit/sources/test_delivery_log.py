@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.sources.delivery_log import WINDOW, DeliveryLog, Outcome
+from gofer.values.supervisor import Supervisor
 from support.stand_ins import SetClock
 
 MISMATCH = "the signature does not match; check SLACK_SIGNING_SECRET"
@@ -96,7 +97,7 @@ def test_delivery_log_measures_refused_deliveries_without_ignored_ones_and_probe
 async def test_delivery_log_writes_the_counted_deliveries_at_the_end() -> None:
     log = DeliveryLog()
     with Lines() as lines:
-        async with log.written(SetClock(0.0)):
+        async with log.written(SetClock(0.0), Supervisor(SetClock(0.0))):
             for second in (0.0, 1.0, 2.0):
                 log.note(PATH, REFUSED, second)
             await asyncio.sleep(0)

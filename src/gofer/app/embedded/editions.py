@@ -128,7 +128,7 @@ class Watcher:
 
     async def _take(self, seen: Fingerprint) -> None:
         try:
-            catalog = await asyncio.to_thread(self.load, self.root / "agents")
+            catalog = await asyncio.to_thread(self._read)
             if await asyncio.to_thread(fingerprint, self.root) != seen:
                 # The files changed while they were read, so the catalog may mix two states.
                 return
@@ -136,10 +136,20 @@ class Watcher:
         except ConfigError as error:
             # People know the files by their paths in the repository.
             self._refuse(str(error).replace(f"{self.root}{os.sep}", ""))
+        except (MemoryError, OSError):
+            # The machine failed and not the file, so the supervisor begins again, and the files are read then.
+            raise
         except Exception as error:  # noqa: BLE001
             # A file that crashes the check must not end the process, which still serves the last good edition.
             self._refuse(f"The check of the files failed ({fault(error)}).")
         self.files.known = seen
+
+    def _read(self) -> Catalog:
+        try:
+            return self.load(self.root / "agents")
+        except StopIteration as error:
+            # No future can hold this error, so the watcher would wait for its thread for ever.
+            raise RuntimeError("an iterator had no item").with_traceback(error.__traceback__) from error
 
     def _adopt(self, catalog: Catalog) -> None:
         before = self.editions.now.catalog

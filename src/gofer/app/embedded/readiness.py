@@ -6,6 +6,7 @@ ready, although it already stores, or still stores, deliveries. The answer has n
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -16,6 +17,7 @@ from starlette.routing import Route
 from gofer.journal.store import Store
 from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.outside import Clock
+from gofer.values.supervisor import Supervisor
 from gofer.workflows.load import Catalog
 
 PATH = "/readyz"
@@ -41,6 +43,8 @@ class Readiness:
 
     store: Store
     clock: Clock
+    supervisor: Supervisor
+    """Keeps the long-lived parts of the process, and knows which failed lately."""
     phase: Phase = "starting"
     patience: float = PATIENCE
     unusable_tools: int = 0
@@ -77,6 +81,7 @@ class Readiness:
             "problems": problems,
             "settings": "The settings were read.",
             "store": store_problem or _WRITTEN,
+            "parts": _parts(self.supervisor.failed_lately()),
             "tools": _tools(self.unusable_tools),
             "workflows": _workflows(len(catalog.workflows), notice),
         }
@@ -101,6 +106,12 @@ class Readiness:
             _log.error("not ready: %s", error)
             return _UNWRITTEN
         return ""
+
+
+def _parts(failed: Sequence[str]) -> str:
+    if failed:
+        return f"Failed within the last minutes and begun again: {', '.join(failed)}. The reason is in Gofer's log."
+    return "Every part works."
 
 
 def _tools(unusable: int) -> str:

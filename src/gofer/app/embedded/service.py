@@ -9,7 +9,6 @@ from typing import cast
 
 from gofer.app.embedded.server import LOCAL
 from gofer.app.embedded.stack import EmbeddedStack, open_embedded
-from gofer.app.embedded.working import working
 from gofer.app.not_set_up import check_complete
 from gofer.app.secret_registration import AwaitedSecret
 from gofer.app.settings import Settings
@@ -59,10 +58,10 @@ async def open_service(
             if settings.sources[connection.token]:
                 module = cast(Connecting, importlib.import_module(connection.module))
                 receive = embedded.editions.receive_verified
-                opened = module.connected(embedded.settings.sources, receive, settings.proxies)
+                supervisor = embedded.readiness.supervisor
+                opened = module.connected(embedded.settings.sources, receive, supervisor, settings.proxies)
                 await stack.enter_async_context(opened)
-        parts = (embedded.scheduler, embedded.watcher, embedded.readiness)
-        await stack.enter_async_context(working(embedded.worker, *parts))
+        await stack.enter_async_context(embedded.working())
         yield Service(embedded, apps, unset(embedded.company, settings))
 
 

@@ -16,7 +16,7 @@ from gofer.app.embedded.server import LOCAL, serve
 from gofer.app.embedded.simulated import Simulated, simulate
 from gofer.app.embedded.state import State, installation_key, served_state
 from gofer.app.embedded.state_files import write_secret
-from gofer.app.embedded.working import GRACE
+from gofer.app.embedded.working import GRACE, working
 from gofer.app.embedded.worlds import move_apart
 from gofer.app.front import Bodies, front
 from gofer.app.http import SharedHttp, http_client
@@ -43,6 +43,7 @@ from gofer.values.installation_key import InstallationKey
 from gofer.values.model_script import Script
 from gofer.values.outside import Clock, Outside, SystemClock, random_id, random_key
 from gofer.values.schedules.planned import Planned, planned
+from gofer.values.supervisor import Supervisor
 from gofer.workflows.fingerprint import fingerprint
 from gofer.workflows.load import Catalog
 
@@ -82,6 +83,15 @@ class EmbeddedStack:
     def ingress(self) -> Ingress:
         """Return the active ingress."""
         return self.editions.now.ingress
+
+    def working(self) -> contextlib.AbstractAsyncContextManager[None]:
+        """Return a block in which the worker, the scheduler and the other long-lived parts serve."""
+        others = {
+            "scheduler": self.scheduler.serve,
+            "watcher of edits": self.watcher.serve,
+            "readiness": self.readiness.serve,
+        }
+        return working(self.worker, self.readiness.supervisor, others)
 
 
 @contextlib.asynccontextmanager
@@ -128,10 +138,10 @@ async def open_embedded(
         key = installation_key(settings.data)
         log = DeliveryLog()
         seen_by = entrance(settings, key, outside, state.store, host)
-        readiness = Readiness(state.store, clock, unusable_tools=sum(bool(tool.unusable) for tool in company))
+        readiness = _readiness(state, clock, company)
         make = _make(settings, state, key, outside, window, log, seen_by, readiness)
         editions = Editions(make, catalog)
-        await stack.enter_async_context(log.written(clock))
+        await stack.enter_async_context(log.written(clock, readiness.supervisor))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
         links = Links(settings.public_url or url, signs_in=seen_by.signs_in)
         # The lock on the state proves that no other worker is alive.
@@ -205,6 +215,11 @@ def _make(
         return Edition(catalog, ingress, front(ingress, pages, seen_by.guard, bodies, probes))
 
     return make
+
+
+def _readiness(state: State, clock: Clock, company: Sequence[CompanyTool]) -> Readiness:
+    unusable = sum(bool(tool.unusable) for tool in company)
+    return Readiness(state.store, clock, Supervisor(clock), unusable_tools=unusable)
 
 
 def _plans(catalog: Catalog) -> Sequence[Planned]:

@@ -3,27 +3,23 @@
 import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
-from typing import Protocol
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Mapping
 
 from gofer.runtime.retention import Purger
 from gofer.runtime.sweeper import Sweeper
 from gofer.runtime.worker import Worker
+from gofer.values.supervisor import Supervisor
 
 GRACE = 5.0
 """Seconds that running work has to be handed over when the process stops."""
 
 
-class Serving(Protocol):
-    """A part of the process that serves until it is cancelled."""
-
-    async def serve(self) -> None:
-        """Serve until cancelled."""
-        ...
-
-
 @contextlib.asynccontextmanager
-async def working(worker: Worker, *others: Serving) -> AsyncGenerator[None]:
+async def working(
+    worker: Worker,
+    supervisor: Supervisor | None = None,
+    others: Mapping[str, Callable[[], Awaitable[None]]] | None = None,
+) -> AsyncGenerator[None]:
     """Serve with a worker, a sweeper, a purger and `others`, such as the scheduler, while the block runs.
 
     Unfinished runs of an earlier process are continued at once, because the lock on the state proves that it is dead.
@@ -34,14 +30,9 @@ async def working(worker: Worker, *others: Serving) -> AsyncGenerator[None]:
     purger = Purger(stores, clock)
     await stores.journals.drop_leases()
     await sweeper.sweep(still=0)
-    services: list[Serving] = [worker, sweeper, purger, *others]
-    tasks = [asyncio.create_task(service.serve()) for service in services]
-    try:
+    parts = {"worker": worker.serve, "sweeper": sweeper.serve, "purger": purger.serve, **(others or {})}
+    async with (supervisor or Supervisor(clock)).serving(parts):
         yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 STOPPING = (signal.SIGTERM, signal.SIGINT)

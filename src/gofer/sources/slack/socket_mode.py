@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import cast
 
 import aiohttp
@@ -29,6 +30,7 @@ from gofer.sources.slack.settings import API_URL, APP_TOKEN, BOT_TOKEN, TEAM_IDS
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.proxies import DIRECT, Proxies
+from gofer.values.supervisor import Supervisor
 
 PATIENCE = 30.0
 """The longest time for the first connection, in seconds."""
@@ -42,7 +44,11 @@ _bolt_log = logging.getLogger("slack_bolt")
 
 @contextlib.asynccontextmanager
 async def connected(
-    settings: SourceSettings, receive: Receive, proxies: Proxies = DIRECT, ping: float = PING
+    settings: SourceSettings,
+    receive: Receive,
+    supervisor: Supervisor,
+    proxies: Proxies = DIRECT,
+    ping: float = PING,
 ) -> AsyncGenerator[None]:
     """Pass Slack's deliveries to `receive` while the block runs. Raises ConfigError, TemporaryError."""
     client = AsyncWebClient(settings[BOT_TOKEN].reveal(), settings[API_URL])
@@ -59,13 +65,11 @@ async def connected(
     handler = AsyncSocketModeHandler(app, settings[APP_TOKEN].reveal(), ping_interval=ping)
     # The library would read the environment, and knows no NO_PROXY. Slack's socket is at a subdomain of its API.
     client.proxy = handler.client.proxy = proxies.of(settings[API_URL]).reveal() or None
-    renewing = asyncio.create_task(_renew_url(handler, 3 * ping))
     try:
-        await _connect(handler)
-        yield
+        async with supervisor.serving({"connection to Slack": partial(_renew_url, handler, 3 * ping)}):
+            await _connect(handler)
+            yield
     finally:
-        renewing.cancel()
-        await asyncio.gather(renewing, return_exceptions=True)
         await handler.close_async()
 
 

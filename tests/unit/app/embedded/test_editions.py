@@ -1,6 +1,7 @@
 """Reloading of edited workflow files, and reports of mistakes in them."""
 
 import logging
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -148,17 +149,49 @@ async def test_log_reports_when_the_workflow_files_are_correct_again(
     assert caplog.messages[1:] == ["the workflow files have no mistakes any more"]
 
 
-async def test_edit_that_crashes_the_check_keeps_the_last_good_edition(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [RecursionError("deep"), StopIteration()])
+async def test_edit_that_crashes_the_check_keeps_the_last_good_edition(tmp_path: Path, error: Exception) -> None:
     made = Repository(tmp_path)
-    made.error = RecursionError("deep")
+    made.error = error
     made.write("answer", "deep")
     await made.wait(2)
     assert made.texts == {"answer": "hello"}
-    assert "The check of the files failed (RecursionError" in made.editions.notice
+    assert "The check of the files failed (R" in made.editions.notice
+    assert " at test_editions.py:" in made.editions.notice
     made.error = None
     made.write("answer", "shallow")
     await made.wait(2)
     assert made.texts == {"answer": "shallow"}
+
+
+async def test_edit_that_meets_too_little_memory_is_read_later_without_another_edit(tmp_path: Path) -> None:
+    made = Repository(tmp_path)
+    made.write("answer", "good morning")
+    made.error = MemoryError()
+    await made.wait(STABLE_SECONDS)
+    with pytest.raises(MemoryError):
+        await made.wait(LOOK_SECONDS)
+    assert made.editions.notice == ""
+    made.error = None
+    await made.wait(LOOK_SECONDS)
+    assert made.texts == {"answer": "good morning"}
+
+
+def test_fingerprint_leaves_out_a_folder_that_disappears_during_the_listing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("agents", "skills"):
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "deep" / "file").touch()
+    real = Path.stat
+
+    def stat(path: Path, **options: bool) -> os.stat_result:
+        if path == tmp_path / "agents" / "deep":
+            raise FileNotFoundError(path)
+        return real(path, **options)
+
+    monkeypatch.setattr(Path, "stat", stat)
+    assert list(fingerprint(tmp_path)) == [str(tmp_path / "skills" / "deep" / "file")]
 
 
 async def test_workflow_files_changed_during_loading_are_loaded_again(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from gofer.app.embedded.readiness import PATH, TRUSTED, Readiness
 from gofer.sources.workflow_files import load_catalog
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import TemporaryError
+from gofer.values.supervisor import Supervisor
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.app.company import ROOT
@@ -40,7 +41,7 @@ def catalog() -> Catalog:
 
 
 def serving(store: Disk, clock: SetClock) -> Readiness:
-    return Readiness(store, clock, "serving")
+    return Readiness(store, clock, Supervisor(clock), "serving")
 
 
 async def ask(ready: Readiness, catalog: Catalog, notice: str = "") -> httpx2.Response:
@@ -57,19 +58,20 @@ async def test_serving_process_with_a_writable_store_and_workflows_is_ready(cata
         "problems": [],
         "settings": "The settings were read.",
         "store": "The store can be written.",
+        "parts": "Every part works.",
         "tools": "The tools can be used.",
         "workflows": f"{len(catalog.workflows)} workflows are loaded.",
     }
 
 
 async def test_process_with_unusable_tools_is_ready_and_counts_these_tools(catalog: Catalog) -> None:
-    answer = await ask(Readiness(Disk(), SetClock(), "serving", unusable_tools=2), catalog)
+    answer = await ask(Readiness(Disk(), SetClock(), Supervisor(SetClock()), "serving", unusable_tools=2), catalog)
     assert answer.status_code == 200
     assert answer.json()["tools"].startswith("2 tools cannot be used, and no run that needs them begins.")
 
 
 async def test_process_is_not_ready_before_and_after_its_service(catalog: Catalog) -> None:
-    ready = Readiness(Disk(), SetClock())
+    ready = Readiness(Disk(), SetClock(), Supervisor(SetClock()))
     starting = await ask(ready, catalog)
     task = asyncio.create_task(ready.serve())
     await asyncio.sleep(0)
@@ -98,7 +100,7 @@ async def test_refused_write_is_told_to_the_log_and_not_to_strangers(
 async def test_write_without_an_end_is_a_problem(catalog: Catalog) -> None:
     store = Disk()
     store.stuck = True
-    answer = await ask(Readiness(store, SetClock(), "serving", patience=0.01), catalog)
+    answer = await ask(Readiness(store, SetClock(), Supervisor(SetClock()), "serving", patience=0.01), catalog)
     assert answer.json()["problems"] == ["The store did not finish a write within 0.01 seconds."]
 
 
