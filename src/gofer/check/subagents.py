@@ -1,10 +1,11 @@
 """Mistakes in the files of `subagents/`: their form, their prompts, and calls in a circle or too deep."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gofer.check.pages import unused_prompts
 from gofer.check.skills import check_amount, check_named_skills
 from gofer.check.tools import check_tools
+from gofer.tools.definition import AnyTool
 from gofer.values.canonical_json import as_list, as_text
 from gofer.workflows.file_text import read_text
 from gofer.workflows.form import fill
@@ -18,7 +19,7 @@ from gofer.workflows.yaml_source import Source
 
 
 def check_subagents(
-    sources: Sequence[Source], tools: Collection[str], all_skills: Sequence[str], skills: Mapping[str, Skill]
+    sources: Sequence[Source], tools: Mapping[str, AnyTool], all_skills: Sequence[str], skills: Mapping[str, Skill]
 ) -> Iterator[Mistake]:
     """Yield the mistakes of subagents, their prompts, tools and skills, and of the subagents they call.
 

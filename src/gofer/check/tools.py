@@ -1,6 +1,6 @@
 """Mistakes in lists of tools, and the tools, skills and subagents that a workflow or subagent has."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,8 +25,8 @@ def listed(source: Source) -> Iterator[tuple[Loc, str]]:
             yield ("tools", at, named[0]), named[0]
 
 
-def check_tools(source: Source, tools: Collection[str]) -> Iterator[Mistake]:
-    """Yield tools that do not exist or are listed twice, and approvals of tools that the workflow does not list."""
+def check_tools(source: Source, tools: Mapping[str, AnyTool]) -> Iterator[Mistake]:
+    """Yield tools that do not exist or are listed twice, and mistakes in the tools that other keys name."""
     seen: set[str] = set()
     for loc, name in listed(source):
         place = source.key(loc)
@@ -38,22 +38,29 @@ def check_tools(source: Source, tools: Collection[str]) -> Iterator[Mistake]:
             message = f"There is no tool `{name[:80]}`."
             yield Mistake(source.file, place, "unknown-tool", message, tool_hint(name, tools))
         seen.add(name)
-    yield from _approved(source, seen, tools)
+    yield from _named(source, ("approve", "tools"), as_object(source.fields.get("approve")).get("tools"), seen, tools)
+    yield from _named(source, ("requires",), source.fields.get("requires"), seen, tools)
 
 
-def _approved(source: Source, has: Collection[str], tools: Collection[str]) -> Iterator[Mistake]:
-    listed = as_object(source.fields.get("approve")).get("tools")
-    for at, name in enumerate(as_list(listed) or [listed]):
-        if not isinstance(name, str) or name in has:
+def _named(
+    source: Source, path: Loc, value: object, has: Collection[str], tools: Mapping[str, AnyTool]
+) -> Iterator[Mistake]:
+    """Yield the mistakes in the tools that a key names; `requires` may name only tools that write."""
+    for at, name in enumerate(as_list(value) or [value]):
+        if not isinstance(name, str):
             continue
-        place = source.place(("approve", "tools", at))
-        if name in tools:
-            message = f"`approve` names `{name}`, but this workflow does not list that tool."
-            hint = "List it under `tools`, or remove it here."
-            yield Mistake(source.file, place, "tool-not-granted", message, hint)
-        else:
+        place = source.place((*path, at))
+        key = str(path[0])
+        if name not in tools and name not in has:
             message = f"There is no tool `{name[:80]}`."
             yield Mistake(source.file, place, "unknown-tool", message, tool_hint(name, has or tools))
+        elif name not in has:
+            message = f"`{key}` names `{name}`, but this workflow does not list that tool."
+            hint = "List it under `tools`, or remove it here."
+            yield Mistake(source.file, place, "tool-not-granted", message, hint)
+        elif key == "requires" and name in tools and tools[name].effect == "read":
+            message = f"`requires` names `{name}`, which only reads, so a run could end with nothing done."
+            yield Mistake(source.file, place, "requires-read", message, "Name a tool that writes, or remove it here.")
 
 
 def tool_hint(name: str, tools: Collection[str]) -> str:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gofer.engine.gates import Refused
+from gofer.engine.owned_run import OwnedRun
 from gofer.journal.entries import MessageReceived
 from gofer.journal.workspace_entries import BOOKKEEPING, FINISH, Todo
 from gofer.models.answer_text import written_call
-from gofer.projections.conversation import Conversation, Flaw
+from gofer.projections.conversation import Flaw
 from gofer.projections.workspace import Workspace
 from gofer.tools.plan import line, open_items
 from gofer.values.canonical_json import as_object
@@ -32,6 +33,11 @@ _ANSWER_AGAIN = "Answer with the whole corrected object and nothing else, or cal
 _FINISH_PLAN = (
     "Do them, and record that with todo_update. Mark an item that needs a person as blocked, and say what it needs. "
     "Then answer."
+)
+_UNMET = (
+    "[Gofer, by code] Not finished: this work is done when a call of {tools} has succeeded, and none has. Make the "
+    "call now. If it must not or cannot be made, answer again and say why in one sentence, for the person who looks "
+    "after this."
 )
 
 
@@ -57,10 +63,14 @@ def form_objection(answer: str, schema: Mapping[str, object]) -> str:
     return f"[Gofer, by code] Your answer does not fit the schema of the output:\n{listed}\n{_ANSWER_AGAIN}"
 
 
-def remark(
-    conversation: Conversation, workspace: Workspace, workflow: Workflow, offered: Collection[str]
-) -> MessageReceived | None:
+def is_unmet(workflow: Workflow, settled: Collection[str]) -> bool:
+    """Return whether none of the tools that a workflow requires is among those that the run has settled."""
+    return bool(workflow.requires) and not set(workflow.requires) & set(settled)
+
+
+def remark(own: OwnedRun, workflow: Workflow, offered: Collection[str]) -> MessageReceived | None:
     """Return the message of code about the model's last answer; None when the run can continue or end with it."""
+    conversation = own.conversation
     if conversation.flaw == "cut" and written_call(conversation.answer, ()) is not None:
         return MessageReceived(CALL_AS_TEXT.format(call=""), code="call_as_text")
     if not conversation.answered:
@@ -68,7 +78,7 @@ def remark(
         if text is None:
             return None
         return MessageReceived(text)
-    if problem := objection(conversation.answer, workspace, workflow, offered):
+    if problem := objection(conversation.answer, own, workflow, offered):
         return MessageReceived(problem.text, code=problem.code)
     return None
 
@@ -79,10 +89,10 @@ class Objection:
 
     text: str
     """For the model."""
-    code: Literal["", "premature", "call_as_text"] = ""
+    code: Literal["", "premature", "unmet", "call_as_text"] = ""
 
 
-def objection(answer: str, workspace: Workspace, workflow: Workflow, offered: Collection[str]) -> Objection | None:
+def objection(answer: str, own: OwnedRun, workflow: Workflow, offered: Collection[str]) -> Objection | None:
     """Return the objection to ending with an answer, or None; `offered` are the names of the tools."""
     schema = as_object(workflow.output)
     form_problem = ""
@@ -92,32 +102,29 @@ def objection(answer: str, workspace: Workspace, workflow: Workflow, offered: Co
     if (not schema or form_problem) and (call := written_call(answer, offered)) is not None:
         named = f" of {call}" if call else ""
         return Objection(CALL_AS_TEXT.format(call=named), "call_as_text")
-    if plan_problem := plan_objection(workspace, workflow):
+    if plan_problem := plan_objection(own.workspace, workflow):
         return Objection(plan_problem, "premature")
     if form_problem:
         return Objection(form_problem)
+    if not own.conversation.sent_back and is_unmet(workflow, own.checks.calls.settled):
+        return Objection(_UNMET.format(tools=" or ".join(workflow.requires)), "unmet")
     return None
 
 
 def early_finish(
-    call: str,
-    ask: ToolAsk,
-    conversation: Conversation,
-    workspace: Workspace,
-    workflow: Workflow,
-    offered: Collection[str],
+    call: str, ask: ToolAsk, own: OwnedRun, workflow: Workflow, offered: Collection[str]
 ) -> Refused | None:
     """Refuse a `finish` that comes too early, or beside calls with results that the model has not seen."""
     if ask.tool != FINISH:
         return None
-    if len(conversation.asks) > 1:
+    if len(own.conversation.asks) > 1:
         text = "Not finished: this turn has other calls. Read their results first, then call finish alone."
         return Refused(call, text, code="not_alone")
     try:
         answer = arguments(ask.arguments).get("answer")
     except ValueError:
         return None  # the gate `permission` refuses these arguments
-    if problem := objection(str(answer), workspace, workflow, offered):
+    if problem := objection(str(answer), own, workflow, offered):
         return Refused(call, problem.text, code=problem.code or UNFIT)
     return None
 

@@ -136,7 +136,7 @@ def _check(step: WorkingStep, workflow: Workflow, call: str, ask: ToolAsk) -> Pe
         gates.not_carried_out(call, own.conversation)
         or gates.repeated(call, ask, own.repetition, granted)
         or finish_gate.missing_plan(call, ask, own.workspace, workflow)
-        or finish_gate.early_finish(call, ask, own.conversation, own.workspace, workflow, granted)
+        or finish_gate.early_finish(call, ask, own, workflow, granted)
         or gates.permission(call, ask, granted)
     )
 
@@ -157,9 +157,7 @@ async def _ask(step: WorkingStep, bundle: Bundle, window: ContextWindow) -> gate
     if step.own.conversation.epoch != epoch:
         end = _tail(step, limits, window)
     await step.ask_model(window.window, bundle.chain(), end, timeout, window.estimates(step.own, end))
-    if remark := finish_gate.remark(
-        step.own.conversation, step.own.workspace, bundle.loaded.workflow, step.repertoire.tools
-    ):
+    if remark := finish_gate.remark(step.own, bundle.loaded.workflow, step.repertoire.tools):
         # The remark shares the frame of the answer, which leaves no other trace in the history.
         step.own.note(remark)
     return None

@@ -101,7 +101,14 @@ def result_entry(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
         child.frames,
         state.spent_usd,
         _failed_checks(child),
+        _settled(child),
     )
+
+
+def _settled(child: OwnStep) -> tuple[str, ...]:
+    """Return the settled tools with an effect outside, which a workflow may require."""
+    tools = child.services.tools
+    return tuple(name for name in sorted(child.checks.calls.settled) if name in tools and tools[name].effect != "read")
 
 
 def _failed_checks(child: OwnStep) -> tuple[str, ...]:

@@ -83,8 +83,9 @@ class MessageReceived:
     """The id of the inbox item with the message; empty for a message of the run itself."""
     media: tuple[Media, ...] = ()
     """The images and documents that the model gets with the text."""
-    code: Literal["", "premature", "call_as_text"] = ""
-    """For code, why the run wrote the message: the previous answer came too early, or was a call written as text."""
+    code: Literal["", "premature", "unmet", "call_as_text"] = ""
+    """For code, why the run wrote the message: the previous answer came too early, came without the effect that the
+    workflow requires, or was a call written as text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,8 @@ class SubagentFinished:
     """For an agent, the part of its cost that is known; None for a question, whose cost is `cost_usd`."""
     failed_checks: tuple[str, ...] = ()
     """For an agent, the names of the checks that its run failed, including those of its own subagents."""
+    settled: tuple[str, ...] = ()
+    """For an agent, the tools that count for the `requires` of the run at the top (`projections/calls.py`)."""
     fingerprint: str = ""
     """For a question, the `system_fingerprint` of the provider; empty if it sent none."""
 

@@ -26,6 +26,7 @@ _REASONS: Mapping[str, str] = {
     "refused": "{system} refused a call that was needed; the log has its code",
     "unknown": "it is not known whether the answer arrived",
     "turned_away": "the workflow is not for the person who asked",
+    "unmet": "no call that the workflow requires has succeeded",
     "stopped": "the work failed, and the workflow answers nowhere",
     "fault": "Gofer itself failed; the log names the error",
     "poison": "workers failed again and again",

@@ -73,6 +73,9 @@ class Calls:
 
     calls: dict[str, Call] = field(default_factory=dict[str, Call])
     turn: int = 0
+    settled: set[str] = field(default_factory=set[str])
+    """The tools that a workflow may require and that need no other call: one call succeeded or may have taken effect,
+    here or in a subagent run, or a person denied it."""
 
 
 def project(entries: Iterable[e.Recorded]) -> Calls:
@@ -102,7 +105,13 @@ def fold(state: Calls, recorded: e.Recorded) -> None:
             unknown = _known(state, recorded, call)
             unknown.status = "unknown"
             unknown.text = text
+            _settle(state, call)
             _close(unknown, recorded)
+        case e.ApprovalDecided(call=call, decision="denied", item=item) if item:
+            # Without an item no person was asked, because the question could not be posted.
+            _settle(state, call)
+        case e.SubagentFinished(settled=settled):
+            state.settled.update(settled)
         case _:
             pass
 
@@ -134,8 +143,17 @@ def _end(state: Calls, recorded: e.Recorded, result: e.ToolResult) -> None:
     code = call.details.get("code")
     if isinstance(code, str):
         call.code = code
+    if call.status == "ok":
+        _settle(state, call.id)
     call.duration_ms = result.duration_ms
     _close(call, recorded)
+
+
+def _settle(state: Calls, call: str) -> None:
+    if is_own(call):
+        return
+    known = state.calls.get(call)
+    state.settled.add(known.tool if known else _tool_of(call))
 
 
 def _close(call: Call, recorded: e.Recorded) -> None:

@@ -111,6 +111,8 @@ class Conversation:
     """The index in `parts` of each answer of the model that is still in the history."""
     epoch: int = 0
     """How often the beginning of the history was compacted; in between, the history only grows."""
+    sent_back: bool = False
+    """Whether an answer was sent back because no tool that the workflow requires had succeeded; once in a run."""
     folded: int = 0
     """The number of model answers that were removed."""
     first: int = 1
@@ -143,6 +145,8 @@ def fold(state: Conversation, recorded: e.Recorded) -> None:
             _add_answer(state, recorded, response)
         case e.ToolResult(call=call, text=text) | e.ToolUnknown(call=call, text=text) if call in state.asks:
             state.outcomes[call] = text
+            if _code(recorded.entry) == "unmet":
+                state.sent_back = True
             if _uncallable(recorded.entry):
                 state.uncalled.append(_code(recorded.entry))
             if len(state.outcomes) == len(state.asks):
@@ -196,7 +200,10 @@ def _add_message(state: Conversation, recorded: e.Recorded, message: e.MessageRe
     else:
         _append(state, message)
         state.through = recorded.address
-    if state.answered:
+    if message.code == "unmet":
+        # A flawless answer that was sent back once is not useless.
+        state.sent_back = True
+    elif state.answered:
         # A message of a person continues after the answer. A message of the run says why the answer is no end.
         if message.item:
             state.flaw = ""

@@ -7,9 +7,10 @@ answer takes several messages, each with its own call. The same text always give
 no arguments in the journal. The announcement and the notice of a wait are in no other entry, so their calls have them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from gofer.engine.finish_gate import is_unmet
 from gofer.engine.loop import Ending
 from gofer.engine.model_order import DEFERRED_MINUTES
 from gofer.engine.own_step import OwnStep, PurposeCall
@@ -25,7 +26,7 @@ from gofer.sources.registry import source_of
 from gofer.sources.source import Answers, Messages
 from gofer.tools.definition import AnyTool, Provenance
 from gofer.values.events import Event
-from gofer.workflows.schema import Reply
+from gofer.workflows.schema import Reply, Workflow
 
 AT_WORK = "_On it. The answer will replace this message._"
 WAITS = f"_The language model does not answer. I keep trying for {DEFERRED_MINUTES} minutes._"
@@ -36,6 +37,7 @@ _DONE_BEFORE = "_Already done; I told the person who asked._"
 _DELETED = "_Stopped: the message that asked for this was deleted._"
 _IN_FILE = "_This is the beginning; the attached file has the whole answer._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
+_NOTHING_DONE = "_I made no change in {systems}, which is what this is for. Ask again, or tell {owner}._\n\n"
 _DOUBT = "_I do not know whether my last change in {systems} arrived. Please check it there before you ask again._"
 
 
@@ -123,9 +125,29 @@ def conclude(ending: Ending, progress: Progress, tools: Mapping[str, AnyTool]) -
         names = sorted({tool for tool, _ in progress.locked})
         text = f"{text}\n\n{_DOUBT.format(systems=_systems(names, tools))}".strip()
         ending = _unclear(ending, f"the outcome of {', '.join(names)} cannot be determined")
-    if ending.status == "done" and (refused_credential := _refused_credential(progress)):
-        ending = replace(ending, reason=refused_credential)
+    if (ending.status == "done" or ending.cause == "unmet") and (refused := _refused_credential(progress)):
+        ending = replace(ending, reason="; ".join(filter(None, [ending.reason, refused])))
     return RunConcluded(ending.status, ending.reason, text, ending.output, ending.cause, ending.system)
+
+
+def require_effect(
+    ending: Ending, workflow: Workflow, settled: Collection[str], tools: Mapping[str, AnyTool]
+) -> Ending:
+    """Return the ending as one that needs attention if the work is done without the effect that its workflow requires.
+
+    `settled` are the tools that the run has settled (`projections/calls.py`). The answer says why, and people read it.
+    """
+    if ending.status != "done" or not is_unmet(workflow, settled):
+        return ending
+    reason = f"no tool that it requires has succeeded: {' or '.join(workflow.requires)}"
+    nothing_done = _NOTHING_DONE.format(systems=_systems(workflow.requires, tools), owner=workflow.owner)
+    return replace(
+        ending,
+        status="needs_attention",
+        reason=reason,
+        notice=f"{nothing_done}{ending.answer}".strip(),
+        cause="unmet",
+    )
 
 
 def _unclear(ending: Ending, unknown: str) -> Ending:
@@ -138,7 +160,7 @@ def _unclear(ending: Ending, unknown: str) -> Ending:
 def _systems(names: Sequence[str], tools: Mapping[str, AnyTool]) -> str:
     """Return the display names of the systems that tools write to."""
     systems = {tools[name].target.system for name in names if name in tools}
-    return " and ".join(sorted(systems - {""})) or "a system outside"
+    return " or ".join(sorted(systems - {""})) or "a system outside"
 
 
 def _refused_credential(progress: Progress) -> str:

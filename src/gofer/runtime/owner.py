@@ -23,7 +23,7 @@ from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
 from gofer.journal.hidden_runs import write_head
 from gofer.journal.purposes import SUMMARY
-from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, postpone
+from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, postpone, require_effect
 from gofer.runtime.delivered_answers import note_delivered
 from gofer.runtime.run_reports import notify_owner, summarise
 from gofer.tools.definition import Provenance
@@ -153,8 +153,9 @@ class Owner:
         finished = await deliver(step, event, reply, provenance, concluded)
         await step.look_whether_hidden()
         await note_delivered(step, event, reply)
-        # A person reads a failure, but takes an answer without evidence for any other.
-        if has_no_reply(event, reply) or finished.status == "done":
+        # A person reads a failure, but takes an answer without evidence for any other. Only the owner can mend a
+        # workflow that does not do what it is for.
+        if has_no_reply(event, reply) or finished.status == "done" or finished.cause == "unmet":
             await notify_owner(step, finished, self.catalog.defaults, used_workflow, provenance)
         await summarise(step, finished, self.catalog.defaults, used_workflow, provenance)
         return finished
@@ -173,7 +174,7 @@ class Owner:
             # A cancellation that arrived during the last call still counts, because the answer is not fixed yet.
             await step.take_inbox()
             step.heed_cancel()
-            return ending
+            return require_effect(ending, bundle.loaded.workflow, step.checks.calls.settled, self.services.tools)
         except DoesNotMatch as error:
             return Ending("ignored", reason=str(error), cause=error.cause)
         except NotNow as error:

@@ -16,7 +16,7 @@ from gofer.engine.checked_end import present_verdicts
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import OUTAGE
 from gofer.journal.check_entries import Verdict
-from gofer.journal.coordination import HOUR_MS, Head, HeadStatus
+from gofer.journal.coordination import DAY_MS, HOUR_MS, Head, HeadStatus
 from gofer.journal.entries import RunFinished, Status, ToolResult
 from gofer.journal.purposes import OWNER_NOTICE, SUMMARY
 from gofer.journal.store import Store
@@ -45,6 +45,10 @@ _QUOTED = 300
 Trouble = Literal["", "poison", "corrupt"]
 """Why a run cannot be continued: its owners crashed again and again, or its journal or a body is damaged."""
 
+_ONCE_A_DAY = (
+    "Look at run `{run}`: `gofer trace {run}`. I say this once a day; "
+    "`gofer runs --workflow {workflow} --status needs_attention` lists every such run."
+)
 FAILURE = "failure:"
 """The beginning of the memo about a failure that the owner of a workflow was notified of."""
 _log = logging.getLogger(__name__)
@@ -69,12 +73,14 @@ async def notify_owner(
 ) -> None:
     """Post a failure that was not reported elsewhere to the channel of the owner, once an hour for each reason.
 
-    An answer that rests on empty results only counts as one. A channel for logs already has it in the summary. Raises
-    the errors of a step when the worker must stop.
+    An answer that rests on empty results only counts as one. A channel for logs already has it in the summary. A run
+    without the effect that its workflow requires is posted in any case, once a day. Raises the errors of a step when
+    the worker must stop.
     """
     if loaded is None or not (channel := WORKPLACE.channels.of(loaded.workflow.owner)):
         return
-    if defaults.ai_logs or step.is_private:
+    is_unmet = finished.cause == "unmet"
+    if step.is_private or (defaults.ai_logs and not is_unmet):
         return
     reason = finished.reason
     if finished.status == "done":
@@ -83,9 +89,12 @@ async def notify_owner(
         return
     if step.progress.event is not None and source_of(step.progress.event).returns_to_caller:
         return
-    if OWNER_NOTICE not in step.progress.in_doubt and not await _first_of_the_hour(step, finished.status, reason):
+    period_ms = DAY_MS if is_unmet else HOUR_MS
+    if OWNER_NOTICE not in step.progress.in_doubt and not await _first_within(period_ms, step, finished.status, reason):
         return
     text = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(reason)}"
+    if is_unmet:
+        text = f"{text}. {_ONCE_A_DAY.format(run=step.run[:8], workflow=step.progress.workflow)}"
     await _post(step, OWNER_NOTICE, WORKPLACE.channels.post(channel, text), provenance, longest=OUTAGE)
 
 
@@ -104,10 +113,10 @@ async def _unsupported(step: OwnStep) -> str:
     return next((one.summary for one in failed if one.check == UNSUPPORTED), "")
 
 
-async def _first_of_the_hour(step: OwnStep, status: Status, reason: str) -> bool:
-    """Return whether this run is the first of its workflow in this hour to end for this reason."""
+async def _first_within(period_ms: int, step: OwnStep, status: Status, reason: str) -> bool:
+    """Return whether this run is the first of its workflow in this hour or day to end for this reason."""
     token = step.services.tokens.failure(step.progress.workflow, status, reason)
-    key = f"{FAILURE}{step.now_ms() // HOUR_MS}:{token}"
+    key = f"{FAILURE}{step.now_ms() // period_ms}:{token}"
     return await step.services.store.exchange_memo(key, None, step.run, step.now_ms()) == step.run
 
 

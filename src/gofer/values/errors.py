@@ -33,6 +33,7 @@ Cause = Literal[
     "refused",
     "unknown",
     "turned_away",
+    "unmet",
     "stopped",
     "fault",
     "poison",
@@ -43,6 +44,7 @@ Cause = Literal[
 `outage`, `credential`, `permission` and `refused` are about an outside system: it did not answer, did not accept
 Gofer's credential, did not grant the permission, or refused the request for another reason. `unknown`: Gofer could not
 determine whether the answer arrived. `turned_away`: the workflow is not for the person who asked.
+`unmet`: no tool that the workflow requires has succeeded.
 `fault` and `poison` are about Gofer: it failed once, or at the same point again and again. `corrupt`: the journal is
 not what was written. `stopped` is every other failure that is not written to an outside system. Empty for every other
 end.

@@ -19,7 +19,7 @@ from gofer.models.served_model import LookUp
 from gofer.workflows.check_limits import Checks
 from gofer.workflows.feedback_form import Feedback
 from gofer.workflows.foreign_keys import workflow_keys
-from gofer.workflows.form_parts import Name, Number, Strict, Who, Whole, mistake
+from gofer.workflows.form_parts import Name, Names, Number, Strict, Who, Whole, mistake
 from gofer.workflows.grants import Approve, ListedTool
 from gofer.workflows.model_roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.output_schema import Flaw, flaws
@@ -127,6 +127,11 @@ def _false_as_off(value: object) -> object:
     return value
 
 
+def _is_empty(value: Sequence[str]) -> bool:
+    """Return whether a list is empty: a bundle without the key keeps the hash that it had before the key existed."""
+    return not value
+
+
 def _named_model(value: object) -> object:
     if isinstance(value, str):
         return {"name": value}
@@ -162,6 +167,8 @@ class Workflow(Strict):
     """The model, by role or by name."""
     tools: tuple[ListedTool, ...] = ()
     """The tools that the runs may call, by the names that the model sees. Runs can call no other tools."""
+    requires: Names = Field(default=(), exclude_if=_is_empty)
+    """Tools of which one must have succeeded before a run may end as done; without any, every end will do."""
     subagents: tuple[Name, ...] | None = None
     """The subagents that the runs may call; by default all subagents for a script, and none for a model."""
     skills: Skills = Skills()

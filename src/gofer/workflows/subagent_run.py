@@ -38,6 +38,8 @@ def subagent_workflow(caller: Loaded, name: str, loaded: LoadedSubagent, limits:
         "prompt": "",
         "model": subagent.model,
         "tools": tools,
+        # The run at the top requires the effect, and a subagent may have been asked for something else.
+        "requires": (),
         "subagents": subagent.subagents if depth < DEPTH else (),
         "skills": skills,
         "context": subagent.context,

@@ -35,7 +35,7 @@ def test_failed_run_answers_with_a_plain_reason_and_the_partial_text() -> None:
     ("locked", "place"),
     [
         ({("jira_create_issue", "")}, "Jira"),
-        ({("jira_create_issue", ""), ("notion_add", "a page")}, "Jira and Notion"),
+        ({("jira_create_issue", ""), ("notion_add", "a page")}, "Jira or Notion"),
         ({("gone", "")}, "a system outside"),
     ],
 )

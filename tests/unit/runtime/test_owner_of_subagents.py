@@ -123,6 +123,37 @@ async def test_approved_call_of_a_subagent_happens_once_with_a_crash_at_any_fram
             return
 
 
+@pytest.mark.parametrize(("decision", "filed"), [("approved", 1), ("denied", 0)])
+async def test_required_tool_of_a_subagent_counts_for_the_run_if_called_or_denied(decision: str, filed: int) -> None:
+    made = with_a_clerk(requires="file_ticket")
+    await made.memory_worker.accept("run1", private=False)
+    await made.work(3)
+    await made.press(decision)
+    await made.work()
+    assert (await status(made), len(made.filed)) == ("done", filed)
+    (answer,) = [one for one in await made.entries() if isinstance(one, e.SubagentFinished)]
+    assert answer.settled == ("file_ticket",)
+
+
+async def test_required_tool_is_asked_of_the_run_and_not_of_its_subagent() -> None:
+    made = with_a_clerk(requires="file_ticket", approve=None)
+    services = made.memory_worker.worker.services
+    made.memory_worker.worker = replace(
+        made.memory_worker.worker, services=replace(services, model=ModelOfMany(_only_answers))
+    )
+    await made.memory_worker.accept("run1", private=False)
+    await made.work()
+    assert await status(made) == "needs_attention"
+    remarks = [one for one in [*await made.entries(), *await below(made)] if getattr(one, "code", "") == "unmet"]
+    assert len(remarks) == 1
+
+
+def _only_answers(asked: Asked) -> Answer:
+    if asked.system == "You are clerk." or asked.turn:
+        return says("No.")
+    return says("", ASK)
+
+
 async def test_cancellation_of_a_run_cancels_the_subagents() -> None:
     made = with_a_clerk()
     await made.memory_worker.accept("run1", private=False)
