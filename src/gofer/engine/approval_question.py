@@ -9,6 +9,7 @@ from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import ToolResult as Result
 from gofer.journal.purposes import APPROVER, APPROVER_GROUPS, DECISION, OBJECTION, QUESTION
+from gofer.sources.part_values import OwnCall
 from gofer.sources.registry import WORKPLACE, source_of
 from gofer.sources.signed_decision import Stamp, token
 from gofer.sources.source import Approvals
@@ -84,8 +85,7 @@ class Question:
         decided = self._step.progress.approvals[self.requested.about, self.requested.call].decided
         if decided is None:
             return
-        clicked = [click.at for click in self._step.progress.clicks if click.item == decided.item]
-        ending = self._ending(decided, clicked)
+        ending = decision_text(self._step, decided)
         if self._only_for_asker and decided.item:
             # A message that only one person sees cannot be changed, so the decision is a message of its own.
             await self.notify(_decision_call(self.requested), self._requester(), ending, provenance)
@@ -169,17 +169,20 @@ class Question:
     def _approver_names(self) -> Sequence[str]:
         return ["the person who started this" if name == "requester" else name for name in self.requested.by]
 
-    def _ending(self, decided: ApprovalDecided, clicked: Sequence[int]) -> str:
-        when = ""
-        if clicked and clicked[0]:
-            when = f" on {self._approvals.moment(clicked[0])}"
-        match decided.decision:
-            case "approved":
-                return f"Approved by {decided.by}{when}."
-            case "denied":
-                return f"Denied by {decided.by}{when}."
-            case "expired":
-                return "Denied, because no person decided in time."
+
+def decision_text(step: OwnStep, decided: ApprovalDecided) -> str:
+    """Return the decision of a question as people read it in place of the buttons."""
+    clicked = [click.at for click in step.progress.clicks if click.item == decided.item]
+    when = ""
+    if clicked and clicked[0]:
+        when = f" on {approvals_of(step.progress.event).moment(clicked[0])}"
+    match decided.decision:
+        case "approved":
+            return f"Approved by {decided.by}{when}."
+        case "denied":
+            return f"Denied by {decided.by}{when}."
+        case "expired":
+            return "Denied, because no person decided in time."
 
 
 async def close_shown(
@@ -191,16 +194,29 @@ async def close_shown(
 ) -> None:
     """Replace the buttons of every message of a question with its ending.
 
-    `asked` holds the fields of the question, which stay visible; None removes them.
+    `asked` holds the fields of the question, which stay visible; None removes them, unless an earlier owner began to
+    show another ending.
     """
     approvals = approvals_of(step.progress.event)
-    for number, call in enumerate(question_calls(requested), 1):
-        match step.progress.outcomes.get(call):
+    for number, question in enumerate(question_calls(requested), 1):
+        match step.progress.outcomes.get(question):
             case Result(status="ok", details=details):
-                if closing := approvals.close(as_object(details), ending, asked):
-                    await step.call(PurposeCall(f"{_decision_call(requested)}/{number}", closing), provenance)
+                call = f"{_decision_call(requested)}/{number}"
+                closing = approvals.close(as_object(details), ending, asked)
+                if asked is None:
+                    closing = as_recorded(step, call) or closing
+                if closing:
+                    await step.call(PurposeCall(call, closing), provenance)
             case _:
                 pass
+
+
+def as_recorded(step: OwnStep, call: str) -> OwnCall | None:
+    """Return a call in doubt with its recorded arguments; None if the call is not in doubt."""
+    recorded = step.progress.in_doubt.get(call)
+    if recorded is None or recorded.arguments is None:
+        return None
+    return OwnCall(recorded.tool, recorded.arguments)
 
 
 def arguments_sha256(item: Permitted) -> str:

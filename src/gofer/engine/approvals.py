@@ -13,14 +13,22 @@ Each step is durable before the next begins, so a run that crashed between two s
 
 from dataclasses import dataclass
 
-from gofer.engine.approval_question import Question, arguments_sha256, close_shown, objection_call, question_calls
+from gofer.engine.approval_question import (
+    Question,
+    arguments_sha256,
+    as_recorded,
+    close_shown,
+    decision_text,
+    objection_call,
+    question_calls,
+)
 from gofer.engine.model_order import Parked
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.approval_entries import About, ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import RunParked
 from gofer.journal.entries import ToolResult as Result
-from gofer.sources.part_values import OwnCall
+from gofer.projections.approval_requests import Approval
 from gofer.tools.definition import Provenance
 
 
@@ -69,17 +77,27 @@ async def ask_approval(step: OwnStep, item: Permitted, terms: ApprovalTerms, pro
 
 
 async def close(step: OwnStep, provenance: Provenance) -> None:
-    """Remove the buttons of open questions, because the run is over."""
+    """Remove the buttons that the questions of a run still have, because the run is over."""
     for approval in list(step.progress.approvals.values()):
         requested = approval.requested
-        if approval.decided is not None or requested.about != "call":
+        if requested.about != "call":
             continue
         for call in question_calls(requested):
-            if (recorded := step.progress.in_doubt.get(call)) and recorded.arguments is not None:
-                asked = OwnCall(recorded.tool, recorded.arguments)
+            if asked := as_recorded(step, call):
                 await step.call(PurposeCall(call, asked), provenance)
-        ending = f"{requested.tool} was not called: the run ended before a decision."
-        await close_shown(step, requested, ending, None, provenance)
+        await close_shown(step, requested, _last_words(step, approval), None, provenance)
+
+
+def _last_words(step: OwnStep, approval: Approval) -> str:
+    """Return the ending of a question whose decision was not shown before the run ended, so its call was not made."""
+    tool = approval.requested.tool
+    match approval.decided:
+        case None:
+            return f"{tool} was not called: the run ended before a decision."
+        case ApprovalDecided(decision="approved") as decided:
+            return f"{decision_text(step, decided)} {tool} was not called: the run ended first."
+        case decided:
+            return decision_text(step, decided)
 
 
 def _name(about: About, call: str) -> tuple[About, str]:

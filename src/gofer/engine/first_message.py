@@ -22,9 +22,8 @@ from gofer.models.abilities import Ability
 from gofer.projections.requests.request_parts import media_tokens
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.registry import source_of
-from gofer.sources.subject import indented
 from gofer.tools.definition import Provenance
-from gofer.values.canonical_json import encode_text
+from gofer.values.canonical_json import encode_text, indented
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.events import Event
 from gofer.values.messages import Media
@@ -73,7 +72,7 @@ def first_message(context: SourceContext, at_ms: int, person: Person, *, asked: 
     event_text = (asked and context.addressed) or context.happened
     opening = f"{today(at_ms, person)}\n{event_text}"
     if asked and context.words:
-        rows = [f"{MARK}{row}".rstrip() for row in context.words.splitlines()]
+        rows = [row.rstrip() for row in indented(context.words, MARK)]
         request = "\n".join([REQUEST.format(context.author), *rows])
         return "\n\n".join([opening, request, DATA_NOTE, _without_request(context)])
     if not context.read:
@@ -87,11 +86,12 @@ def _without_request(context: SourceContext) -> str:
     The header line above the words identifies them. Equal words of another message stay, and so do words of which a
     preview shows only a part.
     """
-    words = f"{context.header}\n{indented(context.words)}"
+    words = "\n".join([context.header, *indented(context.words)])
     before, found, after = f"\n{context.read}\n".partition(f"\n{words}\n")
     if not found or not context.header or after.startswith("    "):
         return context.read
-    return f"{before}\n{context.header}\n{indented(REQUEST_ABOVE)}\n{after}"[1:-1]
+    note = "\n".join(indented(REQUEST_ABOVE))
+    return f"{before}\n{context.header}\n{note}\n{after}"[1:-1]
 
 
 def today(at_ms: int, person: Person | None = None) -> str:
@@ -242,7 +242,7 @@ async def _pdf(step: OwnStep, added: FileAdded, content: bytes) -> Media:
 
 
 def _text_section(added: FileAdded, found: Decoded, claimed: str) -> str:
-    rows = [f"    {row}" for row in found.text.splitlines()]
+    rows = indented(found.text)
     if not rows:
         return f"{_label(added)} is empty."
     notes = " ".join(filter(None, [claimed, found.note]))

@@ -14,7 +14,7 @@ from gofer.models.language_model import Answer
 from gofer.projections.requests.request_parts import head
 from gofer.tools.definition import Provenance
 from gofer.values import messages
-from gofer.values.canonical_json import encode_text
+from gofer.values.canonical_json import encode_text, indented
 from gofer.values.errors import ToolError
 from gofer.workflows.output import problems, read_answer
 from gofer.workflows.subagent import LoadedSubagent
@@ -110,6 +110,6 @@ async def prompt_with_files(step: OwnStep, prompt: str, files: Sequence[str], pr
             raise ToolError(
                 f"{file} is too large: the files of one question have {MOST_CHARACTERS} characters at most."
             )
-        rows = [f"    {row}" for row in found.text.splitlines()] or ["    (empty)"]
+        rows = indented(found.text) or ["    (empty)"]
         sections.append("\n".join([f"File {file} {encode_text(added.name)}, as data:{in_brackets(found.note)}", *rows]))
     return "\n\n".join(sections)

@@ -14,9 +14,8 @@ from gofer.journal.entries import ToolResult, ToolUnknown
 from gofer.journal.purposes import CONTEXT
 from gofer.sources.part_values import Changes, Need, Outcome, Person, SourceContext
 from gofer.sources.registry import source_of
-from gofer.sources.subject import indented
 from gofer.tools.definition import Provenance
-from gofer.values.canonical_json import as_object, as_text
+from gofer.values.canonical_json import as_object, as_text, indented
 from gofer.values.errors import Cause, RunStopped
 from gofer.values.events import Event
 from gofer.values.row_tokens import Tokens
@@ -47,7 +46,7 @@ async def read_source_context(
             return replace(context, words=await step.shorten(context.words, event.source, origin, shown))
         origin = f"the {event.source} that began this run"
         text = await step.shorten(context.read, event.source, origin, shown)
-        return replace(context, read=indented(text))
+        return replace(context, read="\n".join(indented(text)))
     outcome = await step.call(PurposeCall(CONTEXT, asked, shown=shown), provenance)
     if isinstance(outcome, ToolResult):
         if gone := reading.gone(event, outcome):

@@ -74,8 +74,9 @@ async def end_subagents(step: OwnStep, reason: str, provenance: Provenance) -> N
                 child.note(RunOwned(child.services.version))
             await child.commit()
             await end_subagents(child, reason, provenance)
-            child.record_unknown_calls(reason)
+            # The end repeats a question in doubt, whose message may have buttons.
             await close(child, provenance)
+            child.record_unknown_calls(reason)
             await leave(child, RunFinished("cancelled", reason))
         step.note(result_entry(child, started))
 

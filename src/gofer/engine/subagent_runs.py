@@ -10,6 +10,7 @@ from typing import Any
 
 from gofer.engine import loop
 from gofer.engine.admission import pin_bundle, pinned
+from gofer.engine.approvals import close
 from gofer.engine.call_checks import Clearance
 from gofer.engine.first_message import today
 from gofer.engine.gates import Limited, Stop, limits_of, slice_of
@@ -217,7 +218,9 @@ class Subagents:
     ) -> None:
         """Let the subagent work until its run ends, or leave the run in good order when this worker has to stop."""
         try:
-            ending = await self._ending(step, child, loaded, started, provenance)
+            if (concluded := child.progress.concluded) is None:
+                concluded = _conclude(child, await self._ending(step, child, loaded, started, provenance))
+            await close(child, provenance)
         except Parked as parked:
             await leave(child, parked.entry)
             raise
@@ -231,12 +234,7 @@ class Subagents:
             if child.stopping:
                 await child.leave_after_failure(RunHandedOver("interrupted"))
             raise
-        child.record_unknown_calls("the subagent ended before its outcome was known", own=False)
-        text = ending.answer
-        if ending.output is not None:
-            text = encode_text(ending.output)
-        child.note(RunConcluded(ending.status, ending.reason, text, ending.output))
-        await leave(child, RunFinished(ending.status, ending.reason))
+        await leave(child, RunFinished(concluded.status, concluded.reason))
 
     async def _ending(
         self,
@@ -272,6 +270,17 @@ class Subagents:
             child.note(step.workspace.files[file].added)
         child.note(MessageReceived(f"{today(child.progress.accepted_at)}\n\n{started.prompt}"))
         return await pinned(child, RunStarted(pin, private=True))
+
+
+def _conclude(child: OwnStep, ending: Ending) -> RunConcluded:
+    """Note how the work of a subagent ended."""
+    child.record_unknown_calls("the subagent ended before its outcome was known", own=False)
+    text = ending.answer
+    if ending.output is not None:
+        text = encode_text(ending.output)
+    concluded = RunConcluded(ending.status, ending.reason, text, ending.output)
+    child.note(concluded)
+    return concluded
 
 
 def _slice(

@@ -6,6 +6,7 @@ from dataclasses import replace
 from gofer.journal.entries import LlmResponse, Recorded, RunFinished, ToolResult, ToolUnknown
 from gofer.journal.workspace_entries import FileAdded
 from gofer.projections import workspace
+from gofer.values.canonical_json import indented
 from gofer.values.messages import ToolAsk, resolved_call
 
 ARGUMENTS_LIMIT = 300
@@ -55,7 +56,7 @@ def _results(journal: Sequence[Recorded]) -> list[str]:
             case ToolResult(call=call, text=text) | ToolUnknown(call=call, text=text) if call in asks:
                 ask = asks[call]
                 arguments = _cut(ask.arguments, ARGUMENTS_LIMIT)
-                lines.append(f"- {ask.tool} {arguments}\n{_indented(_cut(text, RESULT_LIMIT))}")
+                lines.append("\n".join([f"- {ask.tool} {arguments}", *indented(_cut(text, RESULT_LIMIT))]))
             case _:
                 pass
     return lines
@@ -68,10 +69,6 @@ def _ending(journal: Sequence[Recorded]) -> str:
                 return f"{recorded.entry.status}, {recorded.entry.reason}"
             return recorded.entry.status
     return "not yet"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())
 
 
 def _cut(text: str, limit: int) -> str:

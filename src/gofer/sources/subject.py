@@ -6,7 +6,7 @@ from gofer.journal.entries import ToolResult
 from gofer.sources.markdown import outline
 from gofer.sources.markdown_nodes import CodeBlock, ItemList
 from gofer.sources.part_values import Composed, Need, SourceContext
-from gofer.values.canonical_json import as_object, as_text, encode_text
+from gofer.values.canonical_json import as_object, as_text, encode_text, indented
 from gofer.values.events import Event
 
 SUBJECT = Need("the issue, page or pull request could not be read", "read the issue, page or pull request")
@@ -33,7 +33,7 @@ def subject_context(event: Event, result: ToolResult, opening: str, *, request: 
     changed = ""
     if not request:
         # The issue or page may no longer show what was changed.
-        changed = indented(event.text)
+        changed = "\n".join(indented(event.text))
     return SourceContext(
         happened=f"{opening}{_comment_sentence(subject)}",
         read=f"{changed}\n\n{result.text}".strip("\n"),
@@ -46,11 +46,6 @@ def subject_context(event: Event, result: ToolResult, opening: str, *, request: 
         header=as_text(subject.get("header")),
         addressed=opening,
     )
-
-
-def indented(text: str) -> str:
-    """Return a text by people, indented as in the source context."""
-    return "\n".join(f"    {row}" for row in text.splitlines())
 
 
 def _comment_sentence(subject: Mapping[str, object]) -> str:

@@ -51,6 +51,14 @@ def one_line(text: str) -> str:
     return text
 
 
+def indented(text: str, margin: str = "    ") -> list[str]:
+    """Return the lines of a text by people, each after a margin, so that none can imitate a line by Gofer.
+
+    Every character that any reader may take for the end of a line ends one, as `str.splitlines` says.
+    """
+    return [f"{margin}{line}" for line in text.splitlines()]
+
+
 def decode(raw: bytes) -> object:
     """Return the JSON value of bytes from outside. Raises BadRequest(400) if they are not strict JSON."""
     text = decode_text(raw)

@@ -145,3 +145,10 @@ async def waiting_for_approval(*answers: Answer, **keys: object) -> ApprovalWork
     await made.memory_worker.accept("run1", private=False)
     await made.work(2)
     return made
+
+
+class FilesThenSaysSo:
+    """A model that files a ticket, and answers once it has the result."""
+
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        return says("Filed.") if b'"role":"tool"' in body else says("", FILE)

@@ -14,7 +14,6 @@ from gofer.engine.permitted_call import Permitted
 from gofer.journal import entries as e
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.log import Pen, open_journal, read_journal
-from gofer.models.language_model import Answer
 from gofer.runtime.cancel import cancel
 from gofer.sources.receiver import Click, Ignored
 from gofer.sources.slack.approvals import MayDecide
@@ -23,7 +22,14 @@ from gofer.values.canonical_json import encode
 from gofer.values.events import Actor
 from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
-from support.engine.approvals import FILE, ApprovalWorker, approval_worker, status, waiting_for_approval
+from support.engine.approvals import (
+    FILE,
+    ApprovalWorker,
+    FilesThenSaysSo,
+    approval_worker,
+    status,
+    waiting_for_approval,
+)
 from support.engine.memory_run import PROVENANCE, says
 from support.runtime.memory_worker import Crashed
 
@@ -314,13 +320,6 @@ async def test_approved_call_happens_once_with_a_crash_at_any_frame() -> None:
         if not reached:
             assert n > 12
             return
-
-
-class FilesThenSaysSo:
-    """A model that files a ticket, and answers once it has the result."""
-
-    async def ask(self, body: bytes, timeout: float) -> Answer:
-        return says("Filed.") if b'"role":"tool"' in body else says("", FILE)
 
 
 def _crash_at_frame(made: ApprovalWorker, n: int, *, after: bool) -> list[int]:

@@ -1,13 +1,20 @@
 """The audience of a workflow, for people of every kind and people whom Slack does not show."""
 
 from dataclasses import replace
+from itertools import chain, combinations
 
 import pytest
 
+from gofer.engine.asker import may_start
+from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import Deadline
+from gofer.journal.log import Pen, open_journal
 from gofer.runtime.run_reports import Ended, Observers
+from gofer.sources.part_values import Person
+from gofer.workflows.form_parts import GROUPS
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
-from support.engine.memory_run import says
+from support.engine.memory_run import PROVENANCE, says
 from support.runtime.memory_worker import MemoryWorker, memory_worker
 from support.runtime.worker_parts import FixedCatalog, catalog_of
 
@@ -81,3 +88,17 @@ async def test_ignored_run_names_the_kind_of_the_refused_person_to_the_operator(
     assert ended.progress.finished is not None
     reason = f"{person} started it; the workflow is for members of this workspace"
     assert ended.progress.finished.reason == reason
+
+
+@pytest.mark.parametrize("kind", ["member", "guest", "external", "bot"])
+async def test_only_the_word_bots_lets_an_app_start_a_workflow(kind: str) -> None:
+    made = worker_for(("members",))
+    await made.accept("run1")
+    pen = Pen("next", made.worker.services.outside)
+    journal, entries = await open_journal("run1", made.store, made.blobs, pen)
+    step = OwnStep(journal, made.worker.services, entries, Deadline(made.clock))
+    loaded = catalog_of(made.worker).workflows["answer-here"]
+    for who in chain.from_iterable(combinations(GROUPS, size) for size in range(1, len(GROUPS) + 1)):
+        named = replace(loaded, workflow=loaded.workflow.model_copy(update={"who": who}))
+        welcome = f"{kind}s" in who or ("everyone" in who and kind != "bot")
+        assert await may_start(step, Person("U1", kind), named, PROVENANCE) == welcome, who

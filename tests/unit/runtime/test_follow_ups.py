@@ -2,14 +2,19 @@
 
 import pytest
 
+from gofer.engine.own_step import OwnStep
+from gofer.engine.owned_run import Deadline
 from gofer.journal import inbox
 from gofer.journal.coordination import Head
 from gofer.journal.entries import FeedbackGiven, Item, RunCancelled, RunReviewed
 from gofer.journal.head_facts import decode
-from gofer.journal.log import read_journal
+from gofer.journal.hidden_runs import hide
+from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.projections.progress import Progress, project
+from gofer.runtime.follow_ups import take_follow_ups
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CONVERSATION, Crashed, MemoryWorker, memory_worker
+from support.runtime.worker_parts import catalog_of
 
 pytestmark = pytest.mark.anyio
 
@@ -160,3 +165,18 @@ async def test_feedback_is_taken_after_another_run_of_the_conversation() -> None
     await made.work_once()
     assert await made.store.items("run1") == []
     assert (await head_of(made)).retention == "unseen"
+
+
+async def test_nothing_follows_a_run_whose_place_became_private_while_the_row_was_read() -> None:
+    made = await ended()
+    head = await made.store.head("run1")
+    assert head is not None
+    await inbox.put(made.store, "run1", "feedback-1", BAD)
+    services = made.worker.services
+    journal, entries = await open_journal("run1", made.store, made.blobs, Pen("next", services.outside))
+    step = OwnStep(journal, services, entries, Deadline(made.clock))
+    await hide("run1", made.store, 1)
+    await step.look_whether_hidden()
+    await take_follow_ups(step, head, catalog_of(made.worker))
+    assert project(await read_journal("run1", made.store, made.blobs)).follow_ups.feedback == {}
+    assert (await made.store.head("run1") or head).retention == "due"

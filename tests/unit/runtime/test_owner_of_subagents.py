@@ -13,6 +13,8 @@ from gofer.journal.seal import seal_of
 from gofer.models.language_model import Answer
 from gofer.projections import progress
 from gofer.runtime.cancel import cancel
+from gofer.sources.slack.approvals import CloseQuestion
+from gofer.sources.slack.question import Question
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.errors import Gone, TemporaryError
 from gofer.workflows.load import Catalog
@@ -174,6 +176,50 @@ async def test_cancellation_of_a_run_cancels_the_subagents() -> None:
     assert (state.asking, state.llm_calls) == ({}, 2)
 
 
+@pytest.mark.not_replayed("its clock moves during a call")
+@pytest.mark.parametrize("slack_is_away", [False, True])
+async def test_subagent_that_reaches_a_limit_leaves_no_open_question(slack_is_away: bool) -> None:
+    made = with_a_clerk(limits={"minutes": 60})
+    services = made.memory_worker.worker.services
+    asks, closes = services.tools["slack_ask_approval"], services.tools["slack_close_question"]
+    outages = [TemporaryError("away")] * 9 * slack_is_away
+
+    async def slow(call: Call, question: Question) -> ToolResult:
+        made.memory_worker.clock.advance(301)
+        return await asks.act(call, question)
+
+    async def away_first(call: Call, arguments: CloseQuestion) -> ToolResult:
+        if outages:
+            raise outages.pop()
+        return await closes.act(call, arguments)
+
+    tools = {
+        **services.tools,
+        "slack_ask_approval": replace(asks, act=slow),
+        "slack_close_question": replace(closes, act=away_first),
+    }
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(services, tools=tools))
+    await made.memory_worker.accept("run1", private=False)
+    await made.work(40)
+    assert await made.press("approved") == ""
+    await made.work(20)
+    assert (await status(made), made.filed) == ("done", [])
+    ended = [one for one in await below(made) if isinstance(one, e.RunConcluded | e.RunFinished)]
+    assert [one.status for one in ended] == ["limited", "limited"]
+    assert made.closed == ["file_ticket was not called: the run ended before a decision."]
+
+
+async def test_question_of_a_subagent_posted_before_a_crash_is_closed_by_a_cancellation() -> None:
+    made = with_a_clerk()
+    made.crash_after = "slack_ask_approval"
+    await made.memory_worker.accept("run1", private=False)
+    await made.work(1)
+    await cancel("run1", e.RunCancelled("Ada"), made.memory_worker.store, made.memory_worker.queue, "a")
+    await made.work()
+    assert (await status(made), made.filed, len(made.asked)) == ("cancelled", [], 1)
+    assert made.closed == ["file_ticket was not called: the run ended before a decision."]
+
+
 async def test_cancelled_run_starts_no_subagent_after_a_crash() -> None:
     for at, after in ((at, after) for at in range(6, 100) for after in (False, True)):
         made = with_a_clerk(approve=None)
@@ -290,3 +336,24 @@ def _crash_at_frame(made: ApprovalWorker, at: int, *, after: bool) -> list[int]:
     store.create = lambda *args: mortal(create(*args))  # type: ignore[method-assign]
     store.claim = lambda *args: mortal(claim(*args))  # type: ignore[method-assign]
     return reached
+
+
+@pytest.mark.parametrize(("is_member", "asked"), [(True, []), (False, [("elsewhere", "U0NEWCO0")])])
+async def test_asker_of_the_root_run_decides_where_a_subagent_writes(
+    is_member: bool, asked: list[tuple[str, str]]
+) -> None:
+    made = with_a_clerk(approve=None, tools=["slack_post_message"], private_channels="allow")
+    services = made.memory_worker.worker.services
+
+    def posts(asked: Asked) -> Answer:
+        if asked.system == "You are clerk." and not asked.turn:
+            return says("", ("slack_post_message", {"text": "there", "channel": "#random"}))
+        return think(asked)
+
+    services = replace(services, model=ModelOfMany(posts))
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=services)
+    made.memory_worker.member = is_member
+    await made.memory_worker.accept("run1", private=False)
+    await made.work(3)
+    assert [(one.about, one.to) for one in made.asked] == asked
+    assert ("there" in made.memory_worker.posted) == is_member

@@ -17,7 +17,7 @@ from gofer.journal.entries import MessageReceived, RunFinished, RunStarted, Stat
 from gofer.journal.log import open_journal, read_journal
 from gofer.journal.store import Store
 from gofer.runtime.concurrency import AT_ONCE
-from gofer.runtime.retention import BATCH, DAYS, Purged, Purger, end_waiting, keep
+from gofer.runtime.retention import BATCH, DAYS, Purged, Purger, delete, end_waiting, keep
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -131,6 +131,17 @@ async def test_kept_run_is_purged_only_after_release() -> None:
     assert await keep("r", made.store, wanted=False)
     assert await made.purge() == Purged(1, 1)
     assert not await keep("r", made.store, wanted=True)
+
+
+@pytest.mark.parametrize("private", [False, True])
+async def test_run_kept_after_a_purge_listed_it_is_not_deleted(private: bool) -> None:
+    made = Archive()
+    await made.add(private=private)
+    made.clock.advance(400 * DAY)
+    stores = Stores(made.store, made.blobs, MemoryQueue(made.clock))
+    (listed,) = await Purger(stores, made.clock).due()
+    assert await keep("r", made.store, wanted=True)
+    assert (await delete([listed.run], stores), await made.contents()) == (0, "there")
 
 
 @given(

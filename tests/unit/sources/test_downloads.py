@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gofer.app.http import RESPONSE_LIMIT
 from gofer.engine.results import FILE_LIMIT
 from gofer.files.child import LARGEST
 from gofer.files.size_limits import FILE_BYTES
-from gofer.sources.downloads import ENDS, LIMIT, Fetched, VendorHosts, fetch
+from gofer.sources.downloads import ENDS, LIMIT, Fetched, VendorHosts, fetch, parts, same_place
 from gofer.tools.definition import NewFile
 from gofer.values.errors import ToolError
 from gofer.values.outside import HttpRequest, HttpResponse, TooLarge
@@ -17,6 +19,9 @@ from support.tools.calls import any_call
 
 pytestmark = pytest.mark.anyio
 WAY = VendorHosts("Slack", "https://slack.example", lambda address: {})
+SCHEMES = ("http", "https")
+HOSTS = ("files.example", "files.example.evil.example", "evil.files.example", "10.0.0.1")
+PORTS = ("", ":443", ":8443")
 LINE = b"one line of a long log\n"
 
 
@@ -132,3 +137,11 @@ async def test_download_with_ranges_other_than_the_two_ends_is_refused(first: st
 async def test_download_accepts_shorter_ends_than_requested() -> None:
     (gap,) = (await of(Answering(FIRST, LAST))).missing
     assert gap.part == f"bytes {SIZE:,} to {310_000_000 - SIZE + len(LINE):,} of 310,000,000"
+
+
+@given(st.tuples(*([st.sampled_from(SCHEMES), st.sampled_from(HOSTS), st.sampled_from(PORTS)] * 2)))
+def test_addresses_are_the_same_place_only_with_equal_scheme_host_and_port(named: tuple[str, ...]) -> None:
+    one, other = named[:3], named[3:]
+    address = parts("{}://{}{}/rest/a?token=t".format(*one))
+    assert address is not None
+    assert same_place(address, "{}://{}{}/rest".format(*other)) == (one == other)

@@ -4,9 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.values.canonical_json import MAX_DEPTH, as_list, as_object, as_text, decode, encode, encode_text, one_line
+from gofer.values.canonical_json import (
+    MAX_DEPTH,
+    as_list,
+    as_object,
+    as_text,
+    decode,
+    encode,
+    encode_text,
+    indented,
+    one_line,
+)
 from gofer.values.errors import BadRequest
 
+LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+"""Each character that some reader takes for the end of a line."""
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -82,3 +94,16 @@ def test_json_on_one_line_escapes_unicode_line_breaks() -> None:
     written = one_line(encode_text({"text": "a\u2028b\u2029c\x85d\ve\x1cf"}))
     assert len(written.splitlines()) == 1
     assert json.loads(written) == {"text": "a\u2028b\u2029c\x85d\ve\x1cf"}
+
+
+@given(
+    st.text(st.one_of(st.sampled_from(LINE_ENDS), st.sampled_from("ab -:[]#>|\t"))),
+    st.sampled_from(["    ", "> ", "| "]),
+)
+def test_no_line_of_an_indented_text_begins_at_the_margin(text: str, margin: str) -> None:
+    lines = indented(text, margin)
+    # Readers differ about where lines end, so the rows have no end of any kind inside.
+    assert "\n".join(lines).splitlines() == lines
+    assert all(line.startswith(margin) for line in lines)
+    assert not any(end in line for line in lines for end in LINE_ENDS)
+    assert "".join(line.removeprefix(margin) for line in lines) == "".join(text.splitlines())

@@ -5,7 +5,7 @@ from typing import Literal
 
 from gofer.sources.github.api import PER_PAGE, GitHubApi
 from gofer.sources.github.references import Numbered, Target, target_of
-from gofer.sources.github.shown_text import Fields, indented, login, names, number, one_line, statements
+from gofer.sources.github.shown_text import Fields, body_lines, login, names, number, one_line, statements
 from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
 from gofer.tools.mock_ids import MOMENT
@@ -56,7 +56,7 @@ def _result(target: Target, issue: Fields, comments: Sequence[Fields], *, older:
         f"Assigned to: {', '.join(names(issue.get('assignees'), 'login')) or 'nobody'}",
         f"Created {one_line(as_text(issue.get('created_at')))}, changed {one_line(as_text(issue.get('updated_at')))}",
         "Description:",
-        *indented(as_text(issue.get("body"))),
+        *body_lines(as_text(issue.get("body"))),
         *(["Comments, oldest first:", *said] if said else ["No comments."]),
     ]
     details = {

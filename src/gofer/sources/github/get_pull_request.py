@@ -3,7 +3,7 @@
 from gofer.sources.github.api import PER_PAGE, GitHubApi
 from gofer.sources.github.get_issue import MOCK_LOGIN, MOCK_QUESTION, mock_issue
 from gofer.sources.github.references import Numbered, Target, target_of
-from gofer.sources.github.shown_text import Fields, indented, login, names, number, one_line, statements
+from gofer.sources.github.shown_text import Fields, body_lines, login, names, number, one_line, statements
 from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
 from gofer.tools.mock_ids import MOMENT
@@ -69,7 +69,7 @@ def _result(target: Target, pull: Fields, files: list[Fields], reviews: list[Fie
         f"Asked to review: {', '.join(_asked(pull)) or 'nobody'}",
         f"Created {one_line(as_text(pull.get('created_at')))}, changed {one_line(as_text(pull.get('updated_at')))}",
         "Description:",
-        *indented(as_text(pull.get("body"))),
+        *body_lines(as_text(pull.get("body"))),
         *_files(pull, files),
         *_review_lines(reviews),
     ]

@@ -6,7 +6,7 @@ Lines by Gofer begin at the left margin. Text by people is indented, or is one l
 from collections.abc import Mapping, Sequence
 
 from gofer.sources.github.provenance import without_marker
-from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.canonical_json import as_list, as_object, as_text, indented
 
 TEXT_LIMIT = 12_000
 """The most characters of one text."""
@@ -26,12 +26,12 @@ def login(user: object) -> str:
     return one_line(as_text(as_object(user).get("login"))) or "ghost"
 
 
-def indented(text: str) -> list[str]:
+def body_lines(text: str) -> list[str]:
     """Return the indented lines of a text by people."""
     text = without_marker(text).strip()
     cut = f"\n[{len(text) - TEXT_LIMIT} further characters are left out.]"
     shown = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + cut
-    return [f"    {line}" for line in shown.splitlines()] or ["    (no text)"]
+    return indented(shown) or ["    (no text)"]
 
 
 def names(items: object, key: str) -> list[str]:
@@ -60,7 +60,7 @@ def statements(comments: Sequence[Fields], when: str, older: int = 0) -> list[st
     for one in kept:
         state = as_text(one.get("state")).lower().replace("_", " ")
         lines.append(f"- {login(one.get('user'))} at {one_line(as_text(one.get(when)))}{', ' * bool(state)}{state}:")
-        lines += indented(as_text(one.get("body")))
+        lines += body_lines(as_text(one.get("body")))
     return lines
 
 

@@ -13,7 +13,7 @@ from gofer.sources.jira.issues import SEES, is_home, issue_name, named, one_line
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import MOMENT, NAME, digits
-from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.canonical_json import as_list, as_object, as_text, indented
 from gofer.values.errors import ToolError
 
 FIELDS = "summary,status,issuetype,project,priority,labels,assignee,reporter,created,updated,description,security"
@@ -178,7 +178,7 @@ def _comments(comments: Sequence[_Comment], older: int, subject: str) -> list[st
         if not own:
             left -= len(comment.text)
         if left >= 0 or own or not lines:
-            lines.append(["", comment.header, *(f"    {row}" for row in comment.text.splitlines())])
+            lines.append(["", comment.header, *indented(comment.text)])
     older += len(comments) - len(lines)
     begin = ["", "Comments, oldest first:" if lines else "No comments."]
     if older:
@@ -188,7 +188,7 @@ def _comments(comments: Sequence[_Comment], older: int, subject: str) -> list[st
 
 def _indented(text: str, limit: int) -> list[str]:
     """Return the lines of a text, indented so that no text by people can imitate a line by Gofer."""
-    return [f"    {line}" for line in _shortened(text, limit).splitlines()]
+    return indented(_shortened(text, limit))
 
 
 def _shortened(text: str, limit: int, rest: str = "") -> str:

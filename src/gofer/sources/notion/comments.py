@@ -11,7 +11,7 @@ from gofer.sources.notion.rich_text import Span, footer, inline, marked, rich_te
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import uuid
-from gofer.values.canonical_json import as_object, as_text
+from gofer.values.canonical_json import as_object, as_text, indented
 from gofer.values.errors import ToolError
 
 PAGES = 20
@@ -104,7 +104,7 @@ def lines(comments: Sequence[Fields]) -> Iterator[str]:
             author = one_line(as_text(as_object(comment.get("display_name")).get("resolved_name"))) or "Somebody"
             yield f"  {author} at {as_text(comment.get('created_time'))[:16].replace('T', ' ')} UTC:"
             # The text is indented so that no comment can imitate the header of another.
-            yield from (f"      {line}" for line in inline(comment.get("rich_text")).splitlines())
+            yield from indented(inline(comment.get("rich_text")), "      ")
 
 
 def _where(call: Call, arguments: AddComment) -> tuple[str, str]:

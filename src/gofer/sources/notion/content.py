@@ -122,7 +122,7 @@ def shown(lines: Sequence[Line], budget: int) -> tuple[list[str], int]:
     """Return the rows for a model, each block after its id, and the number of blocks that did not fit into `budget`."""
     rows: list[str] = []
     for place, line in enumerate(lines):
-        first, *rest = line.text.split("\n")
+        first, *rest = line.text.splitlines() or [""]
         indent = "    " + "  " * line.depth
         # Further lines of a block are indented more, so that they cannot imitate another block.
         made = [f"{indent}[{line.id}] {first}", *(f"{indent}      {more}" for more in rest)]

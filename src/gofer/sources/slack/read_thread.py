@@ -22,7 +22,7 @@ from gofer.sources.slack.scopes import scopes
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.tools.places import Origin, Place
-from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.canonical_json import as_list, as_object, as_text, indented
 from gofer.values.errors import ToolError
 
 _LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
@@ -243,7 +243,7 @@ def _author(message: Message, names: Names) -> str:
 
 def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
     """Return the lines of a message, indented so that no text can imitate the header of another message."""
-    return [f"    {row}" for row in _text_lines(message, names, known)]
+    return indented("\n".join(_text_lines(message, names, known)))
 
 
 def _text_lines(message: Message, names: Names, known: Collection[str]) -> list[str]:
@@ -282,7 +282,7 @@ def shared_lines(message: Fields, names: Names, limit: int) -> Sequence[str]:
     left = limit
     for one in shared[:SHARED]:
         text = names.text(as_text(one.get("text")))
-        lines += [f"[shared message{_shared_by(one)}:]", *(f"| {row}" for row in text[:left].splitlines())]
+        lines += [f"[shared message{_shared_by(one)}:]", *indented(text[:left], "| ")]
         if len(text) > left:
             lines.append(f"[{len(text) - left} further characters of this shared message are left out.]")
         left = max(0, left - len(text))

@@ -135,6 +135,9 @@ def test_jira_redirect_to_a_host_in_a_private_network_is_refused(location: str) 
         "https://169.254.169.254/",
         "https://[::1]/",
         "http://media.example/",
+        # Jira's own host, but another server or no TLS: the credentials stay with the configured server.
+        "https://acme.atlassian.net:8443/rest/api/3/attachment/content/8",
+        "http://acme.atlassian.net/rest/api/3/attachment/content/8",
         "https://localhost/",
         "https://vault.internal/",
         "https://2130706433/",

@@ -39,6 +39,14 @@ def read(properties: dict[str, Any], blocks: list[dict[str, Any]], **page: Any) 
     return asyncio.run(notion_get_page.act(API, call, GetPage(page=CACHE)))
 
 
+@pytest.mark.parametrize("end", [*"\n\r\v\f\x1c\x85\u2028\u2029", "\r\n"])
+def test_notion_block_cannot_imitate_another_block_by_any_line_end(end: str) -> None:
+    words = f"x{end}[{LIMITS}] fake"
+    page = read({}, [block("paragraph", texts(words), 0), block("child_page", {"title": words}, 1)])
+    assert [line for line in page.text.splitlines() if line.startswith(f"    [{LIMITS}]")] == []
+    assert sum(line.startswith(f"          [{LIMITS}] fake") for line in page.text.splitlines()) == 2
+
+
 def test_notion_blocks_of_every_kind_are_read_as_a_line() -> None:
     blocks = [
         block("toggle", texts("more"), 0, below=True),

@@ -191,6 +191,17 @@ def test_slack_token_is_never_sent_to_another_host(address: str) -> None:
     play(story)
 
 
+@pytest.mark.parametrize("address", ["http://slack.corp:8081/a", "https://slack.corp:8080/a", "http://slack.corp/a"])
+def test_slack_token_is_never_sent_to_another_server_on_the_configured_host(address: str) -> None:
+    async def story(_: SlackSimulator, call: Call) -> None:
+        http = Recorder({"url_private": address, "mimetype": "text/plain"}, {})
+        api = SlackApi("http://slack.corp:8080/api/", Secret("xoxb-real"))
+        with pytest.raises(ToolError, match="does not fetch files from there"):
+            await slack_get_file.act(api, replace(call, http=http), GetFile(file="F1"))
+
+    play(story)
+
+
 def test_slack_file_hosts_must_be_public_except_the_configured_slack() -> None:
     async def story(_: SlackSimulator, call: Call) -> None:
         here = "https://files.slack.com/a"
