@@ -16,6 +16,7 @@ from support.mutants.mutant import Mutant
 from support.mutants.rules_of_doubt import OF_DOUBT
 from support.mutants.rules_of_keys import OF_KEYS
 from support.mutants.rules_of_outages import OF_OUTAGES
+from support.mutants.rules_of_trust import OF_TRUST
 from support.mutants.rules_on_aws import ON_AWS
 
 ROOT = Path(__file__).parents[3]
@@ -364,6 +365,7 @@ MUTANTS = (
     *OF_DOUBT,
     *OF_KEYS,
     *OF_OUTAGES,
+    *OF_TRUST,
     *ON_AWS,
 )
 

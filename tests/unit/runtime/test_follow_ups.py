@@ -1,5 +1,7 @@
 """Feedback and reviews that follow the end of a run."""
 
+from dataclasses import replace
+
 import pytest
 
 from gofer.engine.own_step import OwnStep
@@ -11,7 +13,7 @@ from gofer.journal.head_facts import decode
 from gofer.journal.hidden_runs import hide
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.projections.progress import Progress, project
-from gofer.runtime.follow_ups import take_follow_ups
+from gofer.runtime.follow_ups import is_left_alone, take_follow_ups
 from support.engine.memory_run import says
 from support.runtime.memory_worker import CONVERSATION, Crashed, MemoryWorker, memory_worker
 from support.runtime.worker_parts import catalog_of
@@ -167,7 +169,7 @@ async def test_feedback_is_taken_after_another_run_of_the_conversation() -> None
     assert (await head_of(made)).retention == "unseen"
 
 
-async def test_nothing_follows_a_run_whose_place_became_private_while_the_row_was_read() -> None:
+async def test_feedback_after_a_place_became_private_is_not_journaled() -> None:
     made = await ended()
     head = await made.store.head("run1")
     assert head is not None
@@ -180,3 +182,12 @@ async def test_nothing_follows_a_run_whose_place_became_private_while_the_row_wa
     await take_follow_ups(step, head, catalog_of(made.worker))
     assert project(await read_journal("run1", made.store, made.blobs)).follow_ups.feedback == {}
     assert (await made.store.head("run1") or head).retention == "due"
+
+
+async def test_message_of_an_ended_private_run_is_not_enqueued_again() -> None:
+    made = await ended()
+    head = await made.store.head("run1")
+    assert head is not None
+    await inbox.put(made.store, "run1", "feedback-1", BAD)
+    assert await is_left_alone(head, made.store)
+    assert not await is_left_alone(replace(head, private=True), made.store)

@@ -81,6 +81,10 @@ async def test_private_run_and_hidden_run_take_no_feedback() -> None:
     await hide("run1", stores.journals, 1)
     assert await take_feedback(REACTION, EMOJI, stores, TOKENS) == NO_FEEDBACK
     assert await take_feedback(REACTION, EMOJI, await answered(private=True), TOKENS) == NO_FEEDBACK
+    half_hidden = await answered()
+    await half_hidden.journals.put_memo("hidden:run1", "hidden", 1)
+    assert await take_feedback(REACTION, EMOJI, half_hidden, TOKENS) == NO_FEEDBACK
+    assert await items(half_hidden) == []
     assert await items(stores) == []
 
 

@@ -134,7 +134,7 @@ async def test_kept_run_is_purged_only_after_release() -> None:
 
 
 @pytest.mark.parametrize("private", [False, True])
-async def test_run_kept_after_a_purge_listed_it_is_not_deleted(private: bool) -> None:
+async def test_run_kept_during_a_purge_is_not_deleted(private: bool) -> None:
     made = Archive()
     await made.add(private=private)
     made.clock.advance(400 * DAY)

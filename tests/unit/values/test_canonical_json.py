@@ -100,7 +100,7 @@ def test_json_on_one_line_escapes_unicode_line_breaks() -> None:
     st.text(st.one_of(st.sampled_from(LINE_ENDS), st.sampled_from("ab -:[]#>|\t"))),
     st.sampled_from(["    ", "> ", "| "]),
 )
-def test_no_line_of_an_indented_text_begins_at_the_margin(text: str, margin: str) -> None:
+def test_indented_text_has_no_line_that_begins_at_the_margin(text: str, margin: str) -> None:
     lines = indented(text, margin)
     # Readers differ about where lines end, so the rows have no end of any kind inside.
     assert "\n".join(lines).splitlines() == lines
