@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import signal
 import socket
 from pathlib import Path
@@ -145,3 +146,25 @@ async def test_serve_names_the_scopes_that_the_slack_app_lacks(tmp_path: Path) -
         running = await made.start("serve", "--port", "0")
         await running.says("The Slack app lacks reactions:write")
         assert await running.stop() == 0
+
+
+async def test_webhook_is_served_without_slack(tmp_path: Path) -> None:
+    port = free_port()
+    async with operator_folder(tmp_path) as made, loopback.client() as http:
+        for name in ("agents", "coordinators", "skills", "subagents"):
+            shutil.rmtree(tmp_path / name)
+        (tmp_path / "agents").mkdir()
+        (tmp_path / "agents" / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
+        (tmp_path / "agents" / "greet.md").write_text("Greet the new customer.")
+        text = "description: d\nowner: ada@example.com\nwhen: [{webhook: {name: greet, auth: bearer, key: /id}}]\n"
+        (tmp_path / "agents" / "greet.yaml").write_text(f"{text}reply: none\n")
+        made.write_env(WEBHOOK_SECRET=SECRET)
+        running = await made.start("serve", "--port", str(port))
+        await running.says("/runs")
+        asked = await http.post(
+            f"http://127.0.0.1:{port}/hooks/greet", json={"id": "1"}, headers={"Authorization": f"Bearer {SECRET}"}
+        )
+        assert asked.status_code == 200
+        await running.says("a run ended")
+        assert await running.stop() == 0
+    assert "Gofer serves without Slack; stop with Ctrl-C." in running.lines

@@ -13,6 +13,7 @@ from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.manifest import needed
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.sources.workflow_files import WorkflowForm as Workflow
+from gofer.sources.workflow_files import load_catalog
 from gofer.tools.declare import bind_all
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
@@ -118,7 +119,7 @@ def test_every_setting_of_a_real_slack_is_listed(tmp_path: Path) -> None:
     assert listed == set(re.findall(r'"((?:SLACK|OPENAI|GOFER|AGENT)_[A-Z_]+|[A-Z]+_PROXY)"', source))
     for fence in (SOCKET_ENV, HTTP_ENV):
         (tmp_path / ".env").write_text(fence.replace("…", "1"))
-        check_complete(read_settings(read_dotenv(tmp_path / ".env")))
+        check_complete(read_settings(read_dotenv(tmp_path / ".env")), load_catalog(ROOT / "agents"))
 
 
 def test_troubleshooting_table_quotes_sentences_of_the_source() -> None:
@@ -132,6 +133,6 @@ def test_troubleshooting_table_quotes_sentences_of_the_source() -> None:
 
 def test_document_names_every_setting_that_can_be_missing() -> None:
     with pytest.raises(ConfigError) as refused:
-        check_complete(read_settings({}))
+        check_complete(read_settings({}), load_catalog(ROOT / "agents"))
     named = [line.split(":")[0] for line in str(refused.value).splitlines()[:-1]]
     assert [name for name in named if f"`{name}`" not in TEXT] == []

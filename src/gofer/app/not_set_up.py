@@ -1,6 +1,7 @@
 """Checks for missing setup: required settings, workflows that no event can start, and unusable model endpoints."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from gofer.app.settings import Settings
 from gofer.models.language_model import Model, Refused
@@ -8,6 +9,7 @@ from gofer.models.served_model import Endpoint
 from gofer.sources.manuals import WORKPLACE_MANUAL
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
 from gofer.sources.webhook.hook import variable
+from gofer.sources.workflow_files import used_sources
 from gofer.values.errors import ConfigError
 from gofer.workflows.load import Catalog
 from gofer.workflows.when import Trigger
@@ -58,12 +60,38 @@ _MODEL = (
 )
 
 
-def check_complete(settings: Settings) -> None:
-    """Raise ConfigError with one line for each setting that is missing or of the wrong kind."""
-    problems = [sentence for spec in RECEIVERS for sentence in spec.missing(settings.sources)]
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """A setting without which `gofer serve` does not start, or one that holds the wrong kind of value."""
+
+    subject: str
+    """The system that lacks it, or `model`."""
+    text: str
+    """What to set, and where to find the value."""
+
+
+def lacking(settings: Settings, catalog: Catalog) -> Iterator[Lacking]:
+    """Yield what keeps `gofer serve` from starting. A system that no workflow uses needs no setting."""
+    used = used_in(catalog)
+    for spec in RECEIVERS:
+        if spec.source in used:
+            for sentence in spec.missing(settings.sources):
+                yield Lacking(spec.system, f"{sentence} It is needed for {used[spec.source]}.")
     if not settings.has_model:
-        problems.append(_MODEL)
-    problems += [sentence for spec in RECEIVERS for sentence in spec.confused(settings.sources)]
+        yield Lacking("model", _MODEL)
+    for spec in RECEIVERS:
+        for sentence in spec.confused(settings.sources):
+            yield Lacking(spec.system, sentence)
+
+
+def used_in(catalog: Catalog) -> Mapping[str, str]:
+    """Return the sources that the workflows need, each with the first part that needs it."""
+    return used_sources({name: loaded.workflow for name, loaded in catalog.workflows.items()}, catalog.defaults)
+
+
+def check_complete(settings: Settings, catalog: Catalog) -> None:
+    """Raise ConfigError with one line for each setting that is missing or of the wrong kind."""
+    problems = [one.text for one in lacking(settings, catalog)]
     if problems:
         raise ConfigError(
             "\n".join([*problems, f"Write them into .env or the environment; see {WORKPLACE_MANUAL.guide}."])

@@ -1,7 +1,7 @@
 """The check of a whole folder of workflows, with its scripts, skills and subagents."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gofer.check.dead_names import Former
@@ -18,12 +18,13 @@ from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
 from gofer.models.served_model import LookUp, unlisted
-from gofer.sources.workflow_files import WorkflowForm
+from gofer.sources.triggers import WORKPLACE_NAME, WORKPLACE_SOURCE
+from gofer.sources.workflow_files import WorkflowForm, names_channel, used_sources
 from gofer.tools.definition import AnyTool
 from gofer.workflows.form import fill
 from gofer.workflows.load import DEFAULTS, workflow_files
 from gofer.workflows.mistake import START, Mistake, in_order
-from gofer.workflows.schema import Defaults
+from gofer.workflows.schema import Defaults, Workflow
 from gofer.workflows.skill import FOLDER as SKILLS
 from gofer.workflows.skill import Skill
 from gofer.workflows.subagent import FOLDER as SUBAGENTS
@@ -51,9 +52,12 @@ def check_folder(
     skills: dict[str, Skill] = {}
     mistakes += check_skills(folder.parent / SKILLS, skills)
     all_skills = nameable(folder.parent / SKILLS)
+    forms: dict[str, Workflow] = {}
     for source in workflows:
         workflow, wrong = fill(source, WorkflowForm)
         mistakes += wrong
+        if workflow is not None:
+            forms[source.file.stem] = workflow
         if workflow is not None and workflow.coordinator == "llm":
             mistakes += check_amount(source, workflow.skills, skills)
         if workflow is not None:
@@ -62,6 +66,7 @@ def check_folder(
         mistakes += check_tools(source, tools)
         mistakes += check_named_skills(all_skills, source)
     mistakes += check_triggers(workflows)
+    mistakes += _owners(workflows, forms, filled or Defaults())
     subagents = [read_source(path) for path in subagent_files(folder.parent)]
     names = [source.file.stem for source in subagents]
     # A script asks no model itself; only its subagents do.
@@ -97,6 +102,17 @@ def _defaults(path: Path) -> tuple[Source, Defaults | None, list[Mistake]]:
     if defaults is not None:
         mistakes += check_feedback(source, defaults)
     return source, defaults, mistakes
+
+
+def _owners(workflows: Sequence[Source], forms: Mapping[str, Workflow], defaults: Defaults) -> Iterator[Mistake]:
+    """Yield the owners outside of the workplace, if something in the folder needs the workplace."""
+    use = used_sources(forms, defaults).get(WORKPLACE_SOURCE, "")
+    for source in workflows:
+        workflow = forms.get(source.file.stem)
+        if use and workflow is not None and not names_channel(workflow.owner):
+            message = f"`{workflow.owner[:80]}` is no {WORKPLACE_NAME} channel, and {use} needs {WORKPLACE_NAME}."
+            hint = f'Write `owner: "#channel"`, or remove what needs {WORKPLACE_NAME} from every file.'
+            yield Mistake(source.file, source.place(("owner",)), "owner-without-channel", message, hint)
 
 
 def _names(folder: Path, kind: str) -> Iterator[Mistake]:

@@ -20,7 +20,7 @@ _EXAMPLES = """examples:
   gofer doctor               ask every system that the workflows use, and each model
   gofer doctor --offline     look at this machine and its files only
 
-Nothing is written or posted. Each model gets one question of a few tokens. Secrets are never printed.
+Nothing is written or posted. Each model is asked for one call of a small tool. Secrets are never printed.
 ✓ works  ✗ a person must act  … does not answer now  – not set up
 
 Exit codes: 0 nothing is wrong, 1 something is wrong or does not answer, 2 the settings cannot be read.

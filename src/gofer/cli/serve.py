@@ -115,6 +115,8 @@ def _lines(service: Service, settings: Settings) -> list[str]:
         "stop with Ctrl-C."
         for app in service.apps
     ]
+    if not service.apps:
+        lines.append(f"Gofer serves without {WORKPLACE_MANUAL.system}; stop with Ctrl-C.")
     lines += [
         f"   {app.spec.system:<11} {' and '.join(_ways(app.spec.source, settings, embedded.url))}"
         for app in service.apps

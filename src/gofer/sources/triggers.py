@@ -34,6 +34,8 @@ CLIENTS: Sequence[str] = [client for spec in TRIGGERS for client in spec.clients
 """Python packages of clients for the sources."""
 STOP_SIGNS = frozenset(emoji for spec in TRIGGERS for emoji in spec.stop_signs)
 """The names of the emoji with which people stop a run."""
+WORKPLACE_SOURCE = SLACK.kinds[0].source
+"""The source of the workplace."""
 WORKPLACE_NAME = "Slack"
 """The name of the workplace: the system in which Gofer reaches the people of the company."""
 BY_NAME: Mapping[str, TriggerKind] = {kind.name: kind for kind in TRIGGER_KINDS}

@@ -1,16 +1,16 @@
 """The form of workflow files with the triggers of all sources, and the reading of folders and bundles of them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
 from gofer.models.served_model import LookUp
-from gofer.sources.triggers import DESTINATIONS, TRIGGER_KINDS, WORKPLACE_NAME
+from gofer.sources.triggers import DESTINATIONS, TRIGGER_KINDS, WORKPLACE_NAME, WORKPLACE_SOURCE
 from gofer.workflows.bundle import Bundle, read_bundle
 from gofer.workflows.field_descriptions import described_schema, schema_text
-from gofer.workflows.load import Catalog, read_folder
-from gofer.workflows.schema import Subagent, defaults_form, workflow_form
+from gofer.workflows.load import DEFAULTS, Catalog, read_folder
+from gofer.workflows.schema import Defaults, Subagent, Workflow, defaults_form, workflow_form
 from gofer.workflows.when import trigger_form
 from gofer.workflows.writes import destinations_form
 
@@ -27,6 +27,33 @@ TriggerForm = trigger_form(TRIGGER_KINDS)
 def load_catalog(folder: Path, code: Path | None = None, look_up: LookUp | None = None) -> Catalog:
     """Return every workflow of a folder, as `workflows.load.read_folder` does. Raises ConfigError."""
     return read_folder(folder, WorkflowForm, code, look_up)
+
+
+def names_channel(owner: str) -> bool:
+    """Return whether an owner is a channel or group of the workplace, and not an e-mail address or a name."""
+    return owner.startswith(("#", "@"))
+
+
+def used_sources(workflows: Mapping[str, Workflow], defaults: Defaults) -> Mapping[str, str]:
+    """Return the sources that workflows need, each with the first part that needs it, for people."""
+    found: dict[str, str] = {}
+    for name, workflow in sorted(workflows.items()):
+        for source, part in _needs(workflow):
+            found.setdefault(source, f"`{part}` of agents/{name}.yaml")
+    if defaults.ai_logs:
+        found.setdefault(WORKPLACE_SOURCE, f"`ai_logs` of agents/{DEFAULTS}")
+    return found
+
+
+def _needs(workflow: Workflow) -> Iterator[tuple[str, str]]:
+    for trigger in workflow.when:
+        yield trigger.kind.partition(".")[0], trigger.kind
+    for tool in workflow.tool_names:
+        yield tool.partition("_")[0], tool
+    if workflow.approve is not None:
+        yield WORKPLACE_SOURCE, "approve"
+    if names_channel(workflow.owner):
+        yield WORKPLACE_SOURCE, f"owner: {workflow.owner}"
 
 
 @lru_cache(maxsize=BUNDLES_KEPT)

@@ -241,7 +241,10 @@ def workflow_form(kinds: Sequence[TriggerKind], destinations: type[Destinations]
         "approve": (Approve | None, None),
     }
     descriptions = {
-        "owner": f"The {workplace} channel or group that is responsible for the workflow.",
+        "owner": (
+            f"The {workplace} channel or group that is responsible for the workflow. In a folder that needs no "
+            f"{workplace}, it may be an e-mail address or a name."
+        ),
         "approve": f"The tool calls that need an approval in {workplace}.",
     }
     fields: dict[str, Any] = {}

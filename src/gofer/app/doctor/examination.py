@@ -12,6 +12,7 @@ from gofer.app.doctor.machine import machine
 from gofer.app.doctor.models import models
 from gofer.app.doctor.systems import DatedHttp, systems
 from gofer.app.model_endpoints import models_of
+from gofer.app.not_set_up import lacking
 from gofer.app.settings import Settings
 from gofer.app.toolbox import build_tools, unset
 from gofer.sources.workflow_files import load_catalog
@@ -21,6 +22,7 @@ from gofer.values.outside import Clock, Http, HttpRequest
 from gofer.workflows.load import Catalog
 
 _HEALTH = "/healthz"
+_WORKFLOWS = "workflows"
 
 
 async def examine(
@@ -28,14 +30,23 @@ async def examine(
 ) -> Sequence[Finding]:
     """Return every finding. With `offline`, nothing outside of this machine is asked. Raises ConfigError."""
     found = [*machine(root, settings.data), *_files(root)]
-    catalog = load_catalog(root / "agents")
+    try:
+        catalog = load_catalog(root / "agents")
+    except ConfigError:
+        if any(one.subject == _WORKFLOWS and one.state == "wrong" for one in found):
+            return found
+        raise
     found += _company(settings, root)
+    missing = [*lacking(settings, catalog)]
+    found += [wrong(one.subject, one.text, "Until then `gofer serve` does not start.") for one in missing]
     if offline:
         return found
     dated = DatedHttp(http, clock)
     tools = build_tools(settings, company=company_tools(root))
     asked = await asyncio.gather(
-        systems(settings, catalog, tools, dated), _models(settings, catalog, client), _pages(settings, dated)
+        systems(settings, catalog, tools, dated, {one.subject for one in missing}),
+        _models(settings, catalog, client),
+        _pages(settings, dated),
     )
     return [*found, *(finding for each in asked for finding in each)]
 
@@ -43,9 +54,9 @@ async def examine(
 def _files(root: Path) -> Iterator[Finding]:
     wrong_ones = [one for one in mistakes(root / "agents") if not one.is_hint]
     if wrong_ones:
-        yield wrong("workflows", f"{len(wrong_ones)} mistakes; the first: {wrong_ones[0]}", "Run: gofer check")
+        yield wrong(_WORKFLOWS, f"{len(wrong_ones)} mistakes; the first: {wrong_ones[0]}", "Run: gofer check")
     else:
-        yield works("workflows", "no mistakes")
+        yield works(_WORKFLOWS, "no mistakes")
 
 
 def _company(settings: Settings, root: Path) -> Iterator[Finding]:
@@ -57,11 +68,9 @@ def _company(settings: Settings, root: Path) -> Iterator[Finding]:
 
 
 async def _models(settings: Settings, catalog: Catalog, client: httpx2.AsyncClient) -> Sequence[Finding]:
-    try:
-        access = models_of(settings, client)
-    except ConfigError as error:
-        return [wrong("model", str(error), "")]
-    return await models(access, catalog)
+    if not settings.has_model:
+        return []
+    return await models(models_of(settings, client), catalog)
 
 
 async def _pages(settings: Settings, http: Http) -> Sequence[Finding]:

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from gofer.app.doctor.finding import Finding, works, wrong
 from gofer.app.embedded.integrity import DATABASE, KEY, check_intact
+from gofer.app.embedded.state import read_key
 from gofer.app.new_repository.shipped import gofer_version
 from gofer.app.settings import read_dotenv
 from gofer.values.errors import ConfigError
-from gofer.values.installation_key import RECOGNISED_DAYS, read_installation_key
+from gofer.values.installation_key import RECOGNISED_DAYS
 from gofer.values.parts import PARTS, is_installed
 
 LEAST_FREE = 1 << 30
@@ -71,22 +72,26 @@ def _state(data: Path) -> Iterator[Finding]:
         return
     if (data / DATABASE).exists():
         yield _database(data / DATABASE)
-    if (data / KEY).exists():
-        yield from _keys(data / KEY)
+    yield from _keys(data)
 
 
-def _keys(path: Path) -> Iterator[Finding]:
-    """Yield since when several installation keys are listed, and when the replaced ones may go."""
+def _keys(data: Path) -> Iterator[Finding]:
+    """Yield whether `gofer serve` takes the installation key, and when replaced ones may go."""
+    path = data / KEY
     try:
-        listed = read_installation_key(path.read_bytes().decode("ascii", "replace")).every
+        key = read_key(data)
+        if key is None or len(key.every) == 1:
+            return
         changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except (OSError, ValueError):
-        yield wrong("keys", f"{path} is damaged or cannot be read", "Restore it from a backup, or change its owner.")
+    except ConfigError as error:
+        yield wrong("keys", str(error), "")
         return
-    if len(listed) > 1:
-        free = changed + timedelta(days=RECOGNISED_DAYS + 1)
-        text = f"{len(listed)} installation keys since {changed:%Y-%m-%d}; all but the first may go on {free:%Y-%m-%d}"
-        yield works("keys", text)
+    except OSError as error:
+        yield wrong("keys", f"{path} cannot be read ({error.strerror})", "Change its owner, or restore a backup.")
+        return
+    free = changed + timedelta(days=RECOGNISED_DAYS + 1)
+    text = f"{len(key.every)} installation keys since {changed:%Y-%m-%d}; all but the first may go on {free:%Y-%m-%d}"
+    yield works("keys", text)
 
 
 def _database(path: Path) -> Finding:

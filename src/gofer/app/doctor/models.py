@@ -1,38 +1,72 @@
-"""The models that the workflows name: each is asked one short question, which costs a few tokens."""
+"""The models that the workflows name: each is asked for one call of a small tool, as runs ask."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gofer.app.doctor.finding import Finding, works, wrong
 from gofer.app.model_endpoints import ModelAccess
-from gofer.models.language_model import Refused, Unavailable, Unusable
+from gofer.models.language_model import Answer, Refused, Unavailable, Unusable
 from gofer.models.served_model import ServedModel
 from gofer.values.canonical_json import encode
 from gofer.values.errors import RunStopped
-from gofer.workflows.load import Catalog
+from gofer.workflows.load import Catalog, Loaded
 
-SECONDS = 30.0
-"""The longest wait for one answer."""
-_MOST_TOKENS = 16
+SECONDS = 60.0
+"""The longest wait for one answer. A local model that is asked for the first time is loaded first."""
+_MOST_TOKENS = 1_000
+"""Tokens for the answer: a model may think before it calls a tool."""
+_QUESTION = {"role": "user", "content": "Call the tool report_status once, with the status ok."}
+_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "report_status",
+        "description": "Report the status of a system.",
+        "parameters": {
+            "type": "object",
+            "properties": {"status": {"type": "string", "enum": ["ok"]}},
+            "required": ["status"],
+        },
+    },
+}
+_OTHER_MODEL = "Runs act through tools, so use a model, or a setting of its server, that calls tools."
 
 
 async def models(access: ModelAccess, catalog: Catalog) -> Sequence[Finding]:
-    """Return whether each model answers, in the order of their names."""
+    """Return whether each model answers and calls tools, in the order of their names."""
     named = {model.name: model for loaded in catalog.workflows.values() for model in loaded.every_model()}
-    return await asyncio.gather(*(_model(access, named[name]) for name in sorted(named)))
+    acting = {model.name for loaded in catalog.workflows.values() for model in _acting(loaded)}
+    return await asyncio.gather(*(_model(access, named[name], acts=name in acting) for name in sorted(named)))
 
 
-async def _model(access: ModelAccess, model: ServedModel) -> Finding:
+def _acting(loaded: Loaded) -> Iterator[ServedModel]:
+    """Yield the models that may call tools. The models of the role `search` only choose among names."""
+    if loaded.workflow.coordinator == "llm":
+        yield from loaded.models
+    for subagent in loaded.subagents.values():
+        yield from subagent.models
+
+
+async def _model(access: ModelAccess, model: ServedModel, *, acts: bool) -> Finding:
     subject = f"model {model.name}"
-    question = {"role": "user", "content": "Answer with the word yes."}
-    body = encode({"model": model.name, "messages": [question], "max_completion_tokens": _MOST_TOKENS})
+    body = {"model": model.name, "messages": [_QUESTION], "max_completion_tokens": _MOST_TOKENS, **model.parameters}
+    if acts:
+        body["tools"] = [_TOOL]
     try:
-        await access.of(model.endpoint).ask(body, SECONDS)
+        answer = await access.of(model.endpoint).ask(encode(body), SECONDS)
     except Unavailable as error:
         return Finding(subject, "away", str(error), "Look again in some minutes; runs wait meanwhile.")
-    except Unusable:
-        # A model that spends the few tokens on thoughts has answered all the same.
-        return works(subject, "answers")
+    except Unusable as error:
+        return wrong(subject, str(error), "")
     except (Refused, RunStopped) as error:
         return wrong(subject, str(error), "")
-    return works(subject, "answers")
+    return _judged(subject, answer, acts=acts)
+
+
+def _judged(subject: str, answer: Answer, *, acts: bool) -> Finding:
+    if not acts:
+        return works(subject, "answers")
+    if any(ask.tool == "report_status" for ask in answer.asks):
+        return works(subject, "answers, and calls tools")
+    if answer.finish == "length":
+        return works(subject, f"answers; it thought for {_MOST_TOKENS} tokens, so no call of a tool was seen")
+    return wrong(subject, "answers in words, and did not call a tool when it was asked to", _OTHER_MODEL)

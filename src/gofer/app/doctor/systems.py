@@ -1,14 +1,14 @@
 """The outside systems that workflows use: tokens, permissions, webhooks, and this machine's clock beside theirs."""
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 
 from typing_extensions import override
 
 from gofer.app.doctor.finding import Finding, works, wrong
-from gofer.app.not_set_up import out_of_reach
+from gofer.app.not_set_up import out_of_reach, used_in
 from gofer.app.settings import Settings
 from gofer.sources.apps import APPS
 from gofer.sources.receiver_spec import OwnAccount, ReceiverSpec
@@ -49,29 +49,26 @@ class DatedHttp(Http):
 
 
 async def systems(
-    settings: Settings, catalog: Catalog, tools: Mapping[str, AnyTool], http: DatedHttp
+    settings: Settings, catalog: Catalog, tools: Mapping[str, AnyTool], http: DatedHttp, lacking: Collection[str]
 ) -> Sequence[Finding]:
-    """Return what each system says about its token, in the order of the sources, and what the clocks say."""
+    """Return what each system says about its token, in the order of the sources, and what the clocks say.
+
+    The systems that are `lacking` a setting, or have a wrong one, are not asked.
+    """
     apps = {app.source: app for app in APPS}
-    used = _used(catalog, tools)
+    used = used_in(catalog)
     looks: list[Awaitable[Sequence[Finding]]] = []
     for spec in RECEIVERS:
+        if spec.system in lacking:
+            continue
         if not settings.sources[spec.token]:
             looks.append(_unset(spec, is_used=spec.source in used))
         elif app := apps.get(spec.source):
-            looks.append(_app(app, spec, settings, catalog, tools, http))
+            looks.append(_app(app, settings, catalog, tools, http))
         else:
             looks.append(_account(spec, settings, http))
     found = [finding for each in await asyncio.gather(*looks) for finding in each]
     return [*found, *_clock(http.ahead), *_triggers(settings, catalog)]
-
-
-def _used(catalog: Catalog, tools: Mapping[str, AnyTool]) -> set[str]:
-    """Return the sources that a workflow waits for, or whose tools it may call."""
-    workflows = [loaded.workflow for loaded in catalog.workflows.values()]
-    kinds = {trigger.kind.partition(".")[0] for workflow in workflows for trigger in workflow.when}
-    names = {name for workflow in workflows for name in workflow.tool_names if name in tools}
-    return kinds | {name.partition("_")[0] for name in names}
 
 
 async def _unset(spec: ReceiverSpec, *, is_used: bool) -> Sequence[Finding]:
@@ -81,11 +78,9 @@ async def _unset(spec: ReceiverSpec, *, is_used: bool) -> Sequence[Finding]:
 
 
 async def _app(
-    app: AppSpec, spec: ReceiverSpec, settings: Settings, catalog: Catalog, tools: Mapping[str, AnyTool], http: Http
+    app: AppSpec, settings: Settings, catalog: Catalog, tools: Mapping[str, AnyTool], http: Http
 ) -> Sequence[Finding]:
     """Return whether the token of an app works, and whether the app has the permissions that the workflows need."""
-    if confused := spec.confused(settings.sources):
-        return [wrong(app.system, sentence, "") for sentence in confused]
     try:
         installed = await app.identify(settings.sources, http)
     except ConfigError as error:
@@ -103,8 +98,6 @@ async def _app(
 
 async def _account(spec: ReceiverSpec, settings: Settings, http: Http) -> Sequence[Finding]:
     """Return what a system says about the account of the token."""
-    if confused := spec.confused(settings.sources):
-        return [wrong(spec.system, sentence, "") for sentence in confused]
     return [await _token(spec, settings, http)]
 
 

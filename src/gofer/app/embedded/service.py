@@ -9,7 +9,6 @@ from typing import cast
 
 from gofer.app.embedded.server import LOCAL
 from gofer.app.embedded.stack import EmbeddedStack, open_embedded
-from gofer.app.not_set_up import check_complete
 from gofer.app.secret_registration import AwaitedSecret
 from gofer.app.settings import Settings
 from gofer.app.toolbox import unset
@@ -50,10 +49,9 @@ async def open_service(
     Raises ConfigError if a setting, a file or a token is wrong, TemporaryError if a system cannot be reached, and
     OSError if the port is taken.
     """
-    check_complete(settings)
     async with contextlib.AsyncExitStack() as stack:
         embedded = await stack.enter_async_context(open_embedded(settings, root, port, host=host, awaited=awaited))
-        apps = [await _identify(spec, embedded) for spec in APPS]
+        apps = [await _identify(spec, embedded) for spec in APPS if embedded.settings.sources[spec.token]]
         for connection in CONNECTIONS:
             if settings.sources[connection.token]:
                 module = cast(Connecting, importlib.import_module(connection.module))

@@ -22,6 +22,7 @@ from gofer.app.front import Bodies, front
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.ingress import build_ingress
 from gofer.app.model_endpoints import ModelAccess, models_of
+from gofer.app.not_set_up import check_complete
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.pages.run_pages import Pages
 from gofer.app.secret_registration import AwaitedSecret, Window, registered
@@ -121,6 +122,7 @@ async def open_embedded(
     catalog = checked_catalog(root / "agents")
     company = company_tools(root)
     if world is None:
+        check_complete(settings, catalog)
         move_apart(settings.data)
     async with contextlib.AsyncExitStack() as stack:
         clock = SystemClock()
@@ -131,7 +133,6 @@ async def open_embedded(
             simulated, settings = await simulate(stack, settings, world, http, ports)
         else:
             settings = _with_registered_secrets(settings)
-        window = _window(settings, awaited, clock)
         settings = await offline_unless_set_up(stack, settings, scripts, simulated=world is not None)
         settings = await with_own_accounts(settings, SharedHttp(http))
         outside = Outside(SharedHttp(http), clock, random_id, random.SystemRandom(), random_key)
@@ -139,7 +140,7 @@ async def open_embedded(
         log = DeliveryLog()
         seen_by = entrance(settings, key, outside, state.store, host)
         readiness = _readiness(state, clock, company)
-        make = _make(settings, state, key, outside, window, log, seen_by, readiness)
+        make = _make(settings, state, key, outside, _window(settings, awaited, clock), log, seen_by, readiness)
         editions = Editions(make, catalog)
         await stack.enter_async_context(log.written(clock, readiness.supervisor))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))

@@ -139,26 +139,34 @@ def installation_key(data: Path) -> InstallationKey:
     """
     path = data / KEY
     try:
-        if not path.exists():
-            _create_key(data)
-        key = read_installation_key(path.read_bytes().decode("ascii", "replace"))
+        key = read_key(data)
+        if key is None:
+            write_secret(path, secrets.token_hex(32))
+            key = read_installation_key(path.read_bytes().decode("ascii", "replace"))
     except OSError as error:
         raise refused(path, error) from error
-    except ValueError as error:
-        # The key recognises mentions that were answered before. With a new key Gofer would answer them again.
-        raise ConfigError(
-            f"{path} is damaged; restore it from a backup, or delete the whole folder to start again."
-        ) from error
     mark_used(data)
     return key
 
 
-def _create_key(data: Path) -> None:
+def read_key(data: Path) -> InstallationKey | None:
+    """Return the installation key of a folder, or None for a folder that may get a new one.
+
+    Raises ConfigError for a damaged key, and for a key that is missing beside runs. Raises OSError.
+    """
     path = data / KEY
-    if _has_heads(data / DATABASE):
-        problem = "is missing, and with a new key Gofer would answer old mentions again"
-        raise ConfigError(f"{path} {problem}; restore it from a backup, or delete the whole folder to start again.")
-    write_secret(path, secrets.token_hex(32))
+    # The key recognises mentions that were answered before. With a new key Gofer would answer them again.
+    if not path.exists():
+        if _has_heads(data / DATABASE):
+            problem = "is missing, and with a new key Gofer would answer old mentions again"
+            raise ConfigError(f"{path} {problem}; restore it from a backup, or delete the whole folder to start again.")
+        return None
+    try:
+        return read_installation_key(path.read_bytes().decode("ascii", "replace"))
+    except ValueError as error:
+        raise ConfigError(
+            f"{path} is damaged; restore it from a backup, or delete the whole folder to start again."
+        ) from error
 
 
 def _open_lock(path: Path) -> int:

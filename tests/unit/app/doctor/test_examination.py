@@ -6,20 +6,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from typing_extensions import override
 
 from gofer.app.doctor.examination import examine
 from gofer.app.doctor.finding import Finding
+from gofer.app.embedded.server import serve
+from gofer.app.not_set_up import check_complete
+from gofer.app.settings import read_settings
 from gofer.sources.github.settings import TOKEN as GITHUB_TOKEN
 from gofer.sources.jira.settings import API_TOKEN as JIRA_TOKEN
+from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.settings import BOT_TOKEN
-from gofer.values.errors import TemporaryError
+from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.model_script import Script, ScriptedCall, Step
 from gofer.values.outside import Http, HttpRequest, HttpResponse
 from gofer.values.secret import Secret
 from support.app.company import ROOT, Company, company
 from support.stand_ins import SetClock
 
 pytestmark = pytest.mark.anyio
+CALLS_TOOLS = Script("doctor", (Step("", (ScriptedCall("report_status", {"status": "ok"}),)),))
 
 
 @dataclass
@@ -72,12 +82,12 @@ def states(found: Mapping[str, Finding]) -> Mapping[str, Sequence[str]]:
 
 
 async def test_complete_installation_has_no_fault(tmp_path: Path, repository: Path) -> None:
-    async with company(tmp_path) as made:
+    async with company(tmp_path, scripts=[CALLS_TOOLS]) as made:
         found = await examined(made, repository)
     assert states(found) == {"wrong": [], "away": [], "off": ["pages"]}, found
     assert found["Slack"].text == "@gofer in Acme"
     assert found["Jira"].text == "JIRA_API_TOKEN is accepted"
-    assert found["model gpt-5.4-mini"].text == "answers"
+    assert found["model gpt-5.4-mini"].text == "answers, and calls tools"
     assert found["clock"].state == "works"
 
 
@@ -138,7 +148,9 @@ async def test_missing_tokens_are_named_once_for_used_systems(tmp_path: Path, re
         sources = made.embedded.settings.sources
         none = [token.to(Secret("")) for token in (BOT_TOKEN, JIRA_TOKEN, GITHUB_TOKEN)]
         found = await examined(made, repository, sources=sources.but(*none))
-    assert {"Slack", "Jira", "GitHub"} <= {*states(found)["off"]}
+    assert {"Jira", "GitHub"} <= {*states(found)["off"]}
+    assert found["Slack"].state == "wrong"
+    assert found["Slack"].text.startswith("SLACK_BOT_TOKEN is missing")
     assert found["Jira"].remedy == "Set JIRA_API_TOKEN in .env."
 
 
@@ -160,3 +172,38 @@ async def test_mistake_of_a_workflow_is_named(tmp_path: Path, repository: Path) 
         found = await examined(made, repository, offline=True)
     assert found["workflows"].state == "wrong"
     assert found["workflows"].remedy == "Run: gofer check"
+
+
+async def test_model_without_tool_calls_is_wrong(tmp_path: Path, repository: Path) -> None:
+    async with company(tmp_path, scripts=[Script("words", (Step("The status is ok.", ()),))]) as made:
+        found = await examined(made, repository)
+    assert found["model gpt-5.4"].state == "wrong"
+    assert "did not call a tool" in found["model gpt-5.4"].text
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "media_type"),
+    [(200, "<html>Welcome</html>", "text/html"), (404, "404 page not found", "text/plain"), (200, "{}", "text/plain")],
+)
+async def test_server_without_a_model_is_wrong(
+    tmp_path: Path, repository: Path, status: int, body: str, media_type: str
+) -> None:
+    async def answer(request: Request) -> Response:
+        return Response(body, status, media_type=media_type)
+
+    page = Starlette(routes=[Route("/{path:path}", answer, methods=["POST"])])
+    async with company(tmp_path) as made, serve(page) as url:
+        found = await examined(made, repository, openai_base_url=url, offline=False)
+    assert found["model gpt-5.4"].state == "wrong"
+    assert "OPENAI_BASE_URL" in found["model gpt-5.4"].text
+
+
+async def test_settings_that_serve_needs_are_named(tmp_path: Path, repository: Path) -> None:
+    async with company(tmp_path) as made:
+        found = await examined(made, repository, sources=SourceSettings(), openai_base_url="", offline=True)
+        catalog = made.embedded.catalog
+    with pytest.raises(ConfigError) as refused:
+        check_complete(read_settings({}), catalog)
+    texts = [finding.text for finding in found.values() if finding.subject in ("Slack", "model")]
+    assert len(texts) == 2
+    assert all(text in str(refused.value) for text in texts)

@@ -5,10 +5,14 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from gofer.app.doctor.finding import Finding
 from gofer.app.doctor.machine import LEAST_FREE, machine
 from gofer.app.embedded.integrity import DATABASE, KEY
-from gofer.app.embedded.state import open_state
+from gofer.app.embedded.state import installation_key, open_state
+from gofer.journal.coordination import Head
+from gofer.values.errors import ConfigError
 from support.stand_ins import NOON, SetClock
 
 
@@ -36,6 +40,18 @@ def test_undamaged_database_is_named_with_its_size(tmp_path: Path) -> None:
     with open_state(tmp_path / "state", SetClock()):
         pass
     assert "is undamaged" in found(tmp_path)["state"].text
+
+
+@pytest.mark.anyio
+async def test_missing_installation_key_beside_runs_is_wrong(tmp_path: Path) -> None:
+    clock = SetClock()
+    with open_state(tmp_path / "state", clock) as state:
+        installation_key(tmp_path / "state")
+        await state.store.create_head(Head("run", "w", "conversation", int(NOON * 1000)))
+    (tmp_path / "state" / KEY).unlink()
+    with pytest.raises(ConfigError) as refused:
+        installation_key(tmp_path / "state")
+    assert (found(tmp_path)["keys"].state, found(tmp_path)["keys"].text) == ("wrong", str(refused.value))
 
 
 def test_damaged_database_is_wrong(tmp_path: Path) -> None:
