@@ -40,7 +40,7 @@ class RunFiles:
         self._services = services
         self._workspace = workspace
         self._contents: dict[str, bytes] = {}
-        self.fetching = asyncio.Semaphore(FETCHES)
+        self._fetching = asyncio.Semaphore(FETCHES)
 
     async def add(self, files: Sequence[NewFile], *, always: bool = False) -> Sequence[FileAdded]:
         """Store new files; return the journal entry of each.
@@ -85,6 +85,26 @@ class RunFiles:
         self._remember(added.body, content)
         return content
 
+    async def fetch(self, added: FileAdded, call: Call) -> FileAdded:
+        """Fetch a file from its source under the identity of a call, and store it. Raises ToolError, TemporaryError."""
+        source: Mapping[str, object] = added.source or {}
+        tool = self._services.tools.get(as_text(source.get("tool")))
+        if tool is None:
+            raise ToolError(f"{added.file} cannot be fetched: no installed tool can do that.", code="gone")
+        async with self._fetching:
+            result = await tool.act(call, tool.parse(as_object(source.get("arguments"))))
+            if not result.files or result.files[0].content is None:
+                raise ToolError(f"{added.file} cannot be fetched: {result.text}", code="gone")
+            (fresh,) = await self.add(result.files[:1])
+        return replace(
+            added,
+            body=fresh.body,
+            run="",
+            size=fresh.size,
+            media_type=fresh.media_type or added.media_type,
+            missing=fresh.missing,
+        )
+
     def _remember(self, body: str, content: bytes) -> None:
         self._contents[body] = content
         while len(self._contents) > 1 and sum(map(len, self._contents.values())) > _REMEMBERED:
@@ -97,11 +117,10 @@ class CallFiles(Files):
     A file is fetched under the identity of `call`.
     """
 
-    def __init__(self, files: RunFiles, services: Services, workspace: Workspace, call: Call) -> None:
+    def __init__(self, files: RunFiles, workspace: Workspace, call: Call) -> None:
         self.fetched: list[FileAdded] = []
         self._read: list[str] = []
         self._files = files
-        self._services = services
         self._workspace = workspace
         self._call = call
 
@@ -133,22 +152,6 @@ class CallFiles(Files):
         return together(self.added(file).missing for file in self._read)
 
     async def _fetch(self, added: FileAdded) -> FileAdded:
-        source: Mapping[str, object] = added.source or {}
-        tool = self._services.tools.get(as_text(source.get("tool")))
-        if tool is None:
-            raise ToolError(f"{added.file} cannot be fetched: no installed tool can do that.", code="gone")
-        async with self._files.fetching:
-            result = await tool.act(self._call, tool.parse(as_object(source.get("arguments"))))
-            if not result.files or result.files[0].content is None:
-                raise ToolError(f"{added.file} cannot be fetched: {result.text}", code="gone")
-            (fresh,) = await self._files.add(result.files[:1])
-        fetched = replace(
-            added,
-            body=fresh.body,
-            run="",
-            size=fresh.size,
-            media_type=fresh.media_type or added.media_type,
-            missing=fresh.missing,
-        )
+        fetched = await self._files.fetch(added, self._call)
         self.fetched.append(fetched)
         return fetched

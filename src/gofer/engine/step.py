@@ -72,7 +72,7 @@ async def attempt(run: OwnedRun, item: Permitted, doubt: str, context: CallConte
     clock = run.services.outside.clock
     began = clock.monotonic()
     alone = _call(run, item, context)
-    files = CallFiles(run.files, run.services, run.workspace, alone)
+    files = CallFiles(run.files, run.workspace, alone)
     call = replace(alone, run=replace(alone.run, files=files))
     # Cancelled calls are not retried, except the cancellation notice.
     outcome = await carry_out(item.tool, call, item.sent_arguments, run.permit, doubt=doubt, wanted=run.is_wanted)

@@ -22,6 +22,8 @@ class PlayedTurn:
     seen: Sequence[Visible] = ()
     subagents: Mapping[str, Sequence[Recorded]] = field(default_factory=dict[str, Sequence[Recorded]])
     """The journals of its subagent runs, by run."""
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """The contents of the files that the run and its subagent runs stored, by the name of the body."""
     given_answers: int = 0
     """The answers of the model at the begin of the journal that the history of a decision point gave."""
     world: Mapping[str, object] | None = None

@@ -1,10 +1,10 @@
 """The copy of a whole journal into another place, with its times and owners, under another id."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from itertools import groupby
 
 from gofer.journal.blob_store import Bodies
-from gofer.journal.bodies import Objects, stored_frame
+from gofer.journal.bodies import Objects, keep, stored_frame
 from gofer.journal.codec import to_json
 from gofer.journal.entries import Recorded
 from gofer.journal.frame_counts import note_frames
@@ -21,7 +21,8 @@ from gofer.values.outside import Outside
 async def write_copy(
     run: str,
     entries: Sequence[Recorded],
-    renamed: Mapping[str, str],
+    renamed: MutableMapping[str, str],
+    files: Mapping[str, bytes],
     store: Store,
     blobs: Bodies,
     outside: Outside,
@@ -29,8 +30,9 @@ async def write_copy(
     """Write the entries as the journal of a new run, and return the number of its frames.
 
     `renamed` has the new id for each old id of a root, which is replaced wherever it occurs, so that links lead to the
-    copies. The journal of a subagent run is written after that of its root. Contents of files are not copied. Raises
-    Fenced if the run exists, and TemporaryError.
+    copies. `files` are the contents of the stored files of the run, by the name of the body; `renamed` gets the names
+    of their copies. The journal of a subagent run is written after that of its root. Raises Fenced if the run exists,
+    and TemporaryError.
     """
     key = b""
     if root_of(run) == run:
@@ -38,6 +40,8 @@ async def write_copy(
         seal = Seal(run, key)
     else:
         seal = await seal_of(run, store)
+    for body, content in files.items():
+        renamed[body] = await keep(blobs, seal, content)
     now = int(outside.clock.now() * 1000)
     previous = GENESIS
     n = 0
@@ -62,7 +66,7 @@ def _objects(entries: Sequence[Recorded], renamed: Mapping[str, str]) -> Objects
 
 
 def _renamed(entry: bytes, renamed: Mapping[str, str]) -> dict[str, object]:
-    # The id of a root is 24 hexadecimal digits that occur only as this id.
+    # The id of a root is 24 hexadecimal digits that occur only as this id, and the name of a body is a hash.
     for old, new in renamed.items():
         entry = entry.replace(old.encode(), new.encode())
     return dict(as_object(decode(entry)))

@@ -13,7 +13,7 @@ from typing import Literal, assert_never, cast
 
 from gofer.journal import entries as e
 from gofer.journal.approval_entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
-from gofer.journal.purposes import CONTEXT, is_own
+from gofer.journal.purposes import COMPACTION, CONTEXT, is_own
 from gofer.journal.workspace_entries import ContextCompacted, FileAdded, FileRead, PlanUpdated, SkillLoaded
 from gofer.projections.calls import without_signatures
 from gofer.replay.entry_keys import kind_of
@@ -73,6 +73,8 @@ def fields_of(entry: e.Entry) -> Fields:
             return Fields({"calls": calls, "text": text, "finish_reason": finish, "model": model})
         case e.ToolCall() | e.ToolResult() | e.ToolUnknown() | e.CallDeferred():
             return _fields_of_call(entry)
+        case e.SubagentStarted(name=name, prompt=prompt, params=params) if entry.call.startswith(f"{COMPACTION}/"):
+            return Fields({"name": name}, {"parameters": params, "prompt": prompt})
         case e.SubagentStarted(name=name, prompt=prompt, files=files, writes=writes, params=params):
             decided = {"name": name, "prompt": prompt, "files": [*files], "writes": writes}
             return Fields(decided, {"parameters": params})

@@ -1,7 +1,7 @@
 """The recorded answers of models, as the engine gets them from a model: an answer, or the failure of one."""
 
 from gofer.engine.model_order import DEFERRED_MINUTES, TimedAnswer
-from gofer.journal.entries import CallDeferred, LlmResponse, SubagentFinished
+from gofer.journal.entries import CallDeferred, Entry, LlmResponse, SubagentFinished
 from gofer.models.failures import RULES
 from gofer.models.language_model import Answer, Refused, Unavailable, Unusable
 from gofer.projections.progress import Progress
@@ -24,6 +24,15 @@ def timed_answer(entry: LlmResponse | SubagentFinished) -> TimedAnswer:
         case SubagentFinished():
             answer = Answer(entry.text, (), "stop", entry.model, entry.usage)
     return TimedAnswer(answer=answer, cost_usd=entry.cost_usd, took_ms=entry.duration_ms)
+
+
+def useless_as_recorded(entry: Entry, recorded: Entry | None) -> Entry:
+    """Return the recorded end of a question whose answer was of no use, because the answer itself is not recorded."""
+    match entry, recorded:
+        case SubagentFinished(run=""), SubagentFinished(status="error"):
+            return recorded
+        case _:
+            return entry
 
 
 def failure(deferred: CallDeferred, progress: Progress, *, is_last: bool) -> TemporaryError | RunStopped:

@@ -41,7 +41,15 @@ class RecordedRun:
 
 async def recorded_run(record: RunRecord, stores: Stores) -> RecordedRun:
     """Return a run that a reader may see, with its files and the run that it continues. Raises TemporaryError."""
-    journals = record.journals
+    bodies = await stored_files(record.journals, stores)
+    return RecordedRun(record.run, record.journals, record.bundles, bodies, await _earlier(record.entries, stores))
+
+
+async def stored_files(journals: Mapping[str, Sequence[Recorded]], stores: Stores) -> Mapping[str, bytes]:
+    """Return the contents of the files of these runs, by the name of the body; without deleted ones.
+
+    Raises TemporaryError.
+    """
     bodies: dict[str, bytes] = {}
     for run, entries in journals.items():
         for added in _stored_files(entries):
@@ -50,7 +58,7 @@ async def recorded_run(record: RunRecord, stores: Stores) -> RecordedRun:
                 bodies[added.body] = await read_body(home, added.body, stores.journals, stores.blobs)
             except (Corrupt, Gone):
                 continue
-    return RecordedRun(record.run, journals, record.bundles, bodies, await _earlier(record.entries, stores))
+    return bodies
 
 
 def _stored_files(entries: Sequence[Recorded]) -> Sequence[FileAdded]:

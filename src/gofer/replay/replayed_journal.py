@@ -1,7 +1,7 @@
 """The journal and the files of a replayed run: neither is stored, and both follow the recording."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from typing_extensions import override
 
@@ -14,6 +14,7 @@ from gofer.journal.seal import KEY_BYTES, Seal
 from gofer.journal.workspace_entries import FileAdded
 from gofer.replay.divergence import OwnerEnded
 from gofer.replay.recording import Recording
+from gofer.tools.definition import Call
 
 
 class ReplayedJournal(Journal):
@@ -63,6 +64,18 @@ class ReplayedFiles(RunFiles):
     def __init__(self, journal: Journal, services: Services, run: OwnedRun, bodies: Mapping[str, bytes]) -> None:
         super().__init__(journal, services, run.workspace)
         self._bodies = bodies
+        self._fetched: dict[str, FileAdded] = {}
+
+    def note_fetched(self, entries: Sequence[e.Entry]) -> None:
+        """Note the files that the recorded outcome of a call fetched, for the call that is made again."""
+        self._fetched |= {one.file: one for one in entries if isinstance(one, FileAdded) and one.source and one.body}
+
+    @override
+    async def fetch(self, added: FileAdded, call: Call) -> FileAdded:
+        recorded = self._fetched.get(added.file)
+        if recorded is None or recorded.source != added.source:
+            return await super().fetch(added, call)
+        return recorded
 
     @override
     async def content(self, added: FileAdded) -> bytes:

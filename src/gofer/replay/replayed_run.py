@@ -19,7 +19,7 @@ from gofer.journal.purposes import is_own
 from gofer.models.served_model import ServedModel
 from gofer.replay.divergence import OwnerEnded, ReplayEnded, ReplayStopped
 from gofer.replay.entry_keys import is_of_a_check
-from gofer.replay.recorded_answers import failure, timed_answer
+from gofer.replay.recorded_answers import failure, timed_answer, useless_as_recorded
 from gofer.replay.recording import Recording
 from gofer.replay.replayed_journal import ReplayedFiles, ReplayedJournal
 from gofer.replay.signatures import is_made_up, is_of_a_lost_file, is_of_another_run, not_recorded, simulated
@@ -57,7 +57,10 @@ class ReplayedRun(OwnStep):
         self._stop_as_recorded(entry)
         for renewed in self._recording.incidental_before(entry):
             super().note(renewed)
-        return super().note(self._as_rows_decided(entry))
+        entry = self._as_rows_decided(entry)
+        if not self._stage.progress.has_diverged and not self._stage.changes.asks_from_the_start:
+            entry = useless_as_recorded(entry, self._recording.counterpart(entry))
+        return super().note(entry)
 
     def _stop_without_a_model(self, entry: e.Entry) -> None:
         """Raise ReplayEnded if the run is about to wait or to end because no live model answered."""
@@ -227,6 +230,7 @@ class ReplayedRun(OwnStep):
         works_alone = item.tool.base not in ("", "subagents") and item.tool.timeout <= _IN_PROCESS
         if not works_alone or not isinstance(recorded[-1], e.ToolResult) or recorded[-1].status != "ok":
             return recorded
+        self.files.note_fetched(recorded)
         made = await super().attempt(item, doubt, context)
         if any(map(is_of_a_lost_file, made)):
             return recorded

@@ -14,7 +14,7 @@ import yaml
 from gofer.values.errors import ConfigError
 
 _SCRIPT_KEYS = frozenset({"name", "when", "results", "steps"})
-_WHEN_KEYS = frozenset({"says", "tools"})
+_WHEN_KEYS = frozenset({"says", "tools", "results"})
 _STEP_KEYS = frozenset({"text", "calls"})
 _SHOWN = 200
 """The most characters of tool results that a mismatch shows."""
@@ -198,31 +198,35 @@ def _script(item: object, where: str) -> Script:
     steps = item.get("steps")
     if not _is_list(steps) or not steps:
         raise ConfigError(f"{where} has no steps; write a list of answers.")
-    says, tools = _when(item.get("when"), where)
+    says, tools, found = _when(item.get("when"), where)
     results = item.get("results", [])
     if not _is_list(results) or not all(isinstance(result, str) for result in results):
         raise ConfigError(f"{where}: results is not a list of regular expressions; write each in quotes.")
     patterns = tuple(_pattern(str(result), f"{where}: results") for result in results)
     turns = tuple(_step(step, f"{where} step {number}") for number, step in enumerate(steps, start=1))
-    return Script(name, turns, says, tools, patterns)
+    return Script(name, turns, says, tools, patterns, found)
 
 
-def _when(item: object, where: str) -> tuple[re.Pattern[str], frozenset[str]]:
+def _when(item: object, where: str) -> tuple[re.Pattern[str], frozenset[str], re.Pattern[str]]:
+    """Return the pattern of the first message, the offered tools, and the pattern of the results."""
+    where = f"{where}: when"
     if item is None:
-        return re.compile(""), frozenset()
+        item = {}
     if not _is_mapping(item):
-        raise ConfigError(f"{where}: when is not a mapping; write says and tools under it.")
-    _refuse_unknown(item, _WHEN_KEYS, f"{where}: when")
-    says = item.get("says", "")
+        raise ConfigError(f"{where} is not a mapping; write says, tools and results under it.")
+    _refuse_unknown(item, _WHEN_KEYS, where)
     tools = item.get("tools", [])
-    if not isinstance(says, str):
-        raise ConfigError(f"{where}: when.says is not text; write a regular expression in quotes.")
-    if not _is_list(tools):
-        raise ConfigError(f"{where}: when.tools is not a list of tool names.")
-    names = [tool for tool in tools if isinstance(tool, str)]
-    if len(names) < len(tools):
-        raise ConfigError(f"{where}: when.tools is not a list of tool names.")
-    return _pattern(says, f"{where}: when.says"), frozenset(names)
+    names = [tool for tool in tools if isinstance(tool, str)] if _is_list(tools) else []
+    if not _is_list(tools) or len(names) < len(tools):
+        raise ConfigError(f"{where}.tools is not a list of tool names.")
+    return _pattern_at(item, "says", where), frozenset(names), _pattern_at(item, "results", where)
+
+
+def _pattern_at(item: Mapping[str, object], key: str, where: str) -> re.Pattern[str]:
+    text = item.get(key, "")
+    if not isinstance(text, str):
+        raise ConfigError(f"{where}.{key} is not text; write a regular expression in quotes.")
+    return _pattern(text, f"{where}.{key}")
 
 
 def _pattern(text: str, where: str) -> re.Pattern[str]:

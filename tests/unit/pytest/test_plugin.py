@@ -152,4 +152,4 @@ def test_goldens_are_cases_and_one_with_a_mistake_fails_alone(pytester: pytest.P
     assert "PASSED evals/goldens/ticket-from-a-reaction.yaml::ticket-from-a-reaction" in found
     assert "FAILED evals/goldens/rfc-review.yaml::rfc-review" in found
     assert "evals/goldens/rfc-review.yaml:1:1: The golden cannot be used" in found
-    assert "1 failed, 3 passed" in found
+    assert "1 failed, 4 passed" in found

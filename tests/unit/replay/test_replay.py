@@ -7,6 +7,7 @@ import pytest
 from gofer.journal import entries as e
 from gofer.journal import inbox
 from gofer.replay.changes import Changes
+from gofer.replay.comparison import difference
 from gofer.replay.recorded_run import RecordedRun
 from gofer.replay.replay import replay
 from gofer.tools.definition import Arguments, Call, ToolResult
@@ -85,6 +86,16 @@ async def test_texts_that_a_model_reads_are_never_only_words_of_gofer() -> None:
         ("read", "llm.request", "tail"),
     ]
     assert again.first == again.divergences[0]
+
+
+def test_question_for_a_summary_is_a_text_that_a_model_reads() -> None:
+    ten, eleven = (e.SubagentStarted("compaction/1", "compaction", f"At most {n} words.", {}) for n in (10, 11))
+    found = difference(ten, eleven)
+    assert found is not None
+    assert (found.kind, found.field) == ("read", "prompt")
+    other = difference(replace(ten, call="1.0"), replace(eleven, call="1.0"))
+    assert other is not None
+    assert other.kind == "different"
 
 
 async def test_requests_of_an_older_version_are_listed_and_the_rest_is_compared() -> None:

@@ -111,6 +111,16 @@ def test_last_step_of_a_script_requires_its_results() -> None:
     )
 
 
+def test_script_is_chosen_by_the_results_of_tools() -> None:
+    text = """
+    - {name: after, when: {results: '\\ACreated'}, steps: [{text: one}, {text: two}]}
+    - {name: before, steps: [{text: first}]}
+    """
+    scripts = load_scripts(text, "a.yaml")
+    assert choose(scripts, asked(user("x"))).text == "first"
+    assert choose(scripts, asked(user("x"), assistant(), {"role": "tool", "content": "Created PAY-18."})).text == "two"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -125,6 +135,8 @@ def test_last_step_of_a_script_requires_its_results() -> None:
         ("- {name: a, when: {say: b}, steps: [{text: a}]}", "when has an unknown key 'say'"),
         ("- {name: a, when: {says: '('}, steps: [{text: a}]}", "when.says is not a regular expression"),
         ("- {name: a, when: {tools: jira}, steps: [{text: a}]}", "when.tools is not a list"),
+        ("- {name: a, when: {results: [x]}, steps: [{text: a}]}", "when.results is not text"),
+        ("- {name: a, when: [x], steps: [{text: a}]}", "when is not a mapping"),
         ("- {name: a, when: {tools: [1]}, steps: [{text: a}]}", "when.tools is not a list"),
         ("- {name: a, steps: [{}]}", "step 1 has neither text nor calls"),
         ("- {name: a, steps: [{text: a}, {txt: b}]}", "step 2 has an unknown key 'txt'"),

@@ -6,7 +6,7 @@ of its own. The history of scores in the same folder has no contents, and outliv
 """
 
 import contextlib
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -61,17 +61,19 @@ class EvalState:
                 await self._store(turn, journaled_grades(case, run, number), renamed)
         return replace(run, runs=[renamed[turn.run] for turn in public])
 
-    async def _store(self, turn: PlayedTurn, graded: RunGraded, renamed: Mapping[str, str]) -> None:
+    async def _store(self, turn: PlayedTurn, graded: RunGraded, renamed: dict[str, str]) -> None:
         stores = self.stores.stores
         if turn.bundle is not None:
             raw = encode_bundle(turn.bundle)
             await stores.blobs.put(blob_key(BUNDLES, raw), raw)
         entries = _ended_and_graded(turn.entries, graded)
         run = renamed[turn.run]
-        frames = await write_copy(run, entries, renamed, stores.journals, stores.blobs, self.outside)
+        # A file of an earlier turn is in the folder of that turn's copy.
+        files = {body: content for body, content in turn.files.items() if body not in renamed}
+        frames = await write_copy(run, entries, renamed, files, stores.journals, stores.blobs, self.outside)
         for subagent, journal in turn.subagents.items():
             copy = subagent.replace(root_of(subagent), run)
-            await write_copy(copy, journal, renamed, stores.journals, stores.blobs, self.outside)
+            await write_copy(copy, journal, renamed, {}, stores.journals, stores.blobs, self.outside)
         await stores.journals.create_head(self._head(run, entries, frames))
 
     def _head(self, run: str, entries: Sequence[Recorded], frames: int) -> Head:

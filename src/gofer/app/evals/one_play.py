@@ -22,6 +22,7 @@ from gofer.evals.plays import PlayedTurn
 from gofer.journal.child_runs import read_subagents
 from gofer.journal.entries import RunParked
 from gofer.projections.checks.check_settings import quoted
+from gofer.replay.recorded_run import stored_files
 from gofer.runtime.run_record import read_bundle
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
@@ -198,6 +199,7 @@ class OnePlay:
             bundle=await read_bundle(run.progress, stores.blobs),
             seen=seen,
             subagents=subagents.journals,
+            files=await stored_files({run.id: run.journal, **subagents.journals}, stores),
             given_answers=self.given_answers,
             world=world,
         )

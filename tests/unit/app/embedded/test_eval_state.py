@@ -17,7 +17,9 @@ from gofer.evals.results import CaseRun, Grade
 from gofer.journal import entries as e
 from gofer.journal.entries import Recorded, RunGraded
 from gofer.journal.log import read_journal
+from gofer.journal.workspace_entries import FileAdded
 from gofer.projections import progress, states
+from gofer.replay.recorded_run import stored_files
 from gofer.runtime.retention import Purger
 from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.values.errors import ConfigError
@@ -92,6 +94,20 @@ async def test_subagent_run_of_a_play_is_stored_below_its_run(tmp_path: Path) ->
         accepted = below[0].entry
         assert isinstance(accepted, e.RunAccepted)
         assert accepted.parent == run
+
+
+async def test_files_of_a_play_are_stored_with_its_run(tmp_path: Path) -> None:
+    one = FileAdded("file_1", "a.txt", "text/plain", 2, "Slack", body="d" * 64)
+    other = replace(one, file="file_2", body="e" * 64)
+    first = replace(turn(one, e.RunFinished("done")), files={one.body: b"hi"})
+    reads = turn(replace(one, run=RUN), other, e.RunFinished("done"))
+    second = replace(reads, run="cd" * 12, files={one.body: b"hi", other.body: b"ho"})
+    async with open_eval_state(tmp_path, make_outside(SetClock())) as state:
+        stores = state.stores.stores
+        kept = (await state.keep("answers/basic", GRADED, play(first, second))).runs
+        found = await stored_files({run: await stored(state, run) for run in kept}, stores)
+        assert sorted(found.values()) == [b"hi", b"ho"]
+        assert not found.keys() & {one.body, other.body}
 
 
 async def test_run_that_a_play_did_not_end_is_ended_in_its_copy(tmp_path: Path) -> None:
