@@ -3,7 +3,9 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
+from gofer.check.conditions import check_conditions
 from gofer.check.dead_names import Former
 from gofer.check.destinations import check_destinations
 from gofer.check.feedback import check_feedback
@@ -32,6 +34,8 @@ from gofer.workflows.subagent import subagent_files
 from gofer.workflows.yaml_source import Source, read_source
 
 _NAME = re.compile(r"[a-z0-9-]+")
+_OWN_KEY = {"workflow": "when", "subagent": "description"}
+"""The key by which a file in another folder looks like a workflow or a subagent."""
 
 
 def check_folder(
@@ -65,8 +69,8 @@ def check_folder(
             mistakes += check_run_checks(source, workflow, filled or Defaults())
         mistakes += check_tools(source, tools)
         mistakes += check_named_skills(all_skills, source)
-    mistakes += check_triggers(workflows)
     mistakes += _owners(workflows, forms, filled or Defaults())
+    mistakes += [*check_triggers(workflows), *check_conditions(workflows)]
     subagents = [read_source(path) for path in subagent_files(folder.parent)]
     names = [source.file.stem for source in subagents]
     # A script asks no model itself; only its subagents do.
@@ -115,9 +119,13 @@ def _owners(workflows: Sequence[Source], forms: Mapping[str, Workflow], defaults
             yield Mistake(source.file, source.place(("owner",)), "owner-without-channel", message, hint)
 
 
-def _names(folder: Path, kind: str) -> Iterator[Mistake]:
+def _names(folder: Path, kind: Literal["workflow", "subagent"]) -> Iterator[Mistake]:
     if not folder.is_dir():
         return
+    for path in sorted(folder.glob("*/*.y*ml")):
+        if not path.parent.name.startswith(".") and _OWN_KEY[kind] in read_source(path).fields:
+            message = f"Gofer reads no {kind} in a folder of `{folder.name}/`."
+            yield Mistake(path, START, "ignored-folder", message, f"Move it to `{folder.name}/{path.stem}.yaml`.")
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() in (".yml", ".yaml") and path.suffix != ".yaml":
             message = f"Gofer does not read files that end in {path.suffix}."

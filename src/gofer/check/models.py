@@ -1,6 +1,6 @@
 """Mistakes in the models that workflows name, and the table of all models with prices, windows and abilities."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def _unpriced(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[t
             continue
         for model in roles.of(name):
             if model.price is None:
-                yield model, _no_price(source, loc, model)
+                yield model, _no_price(source, loc, model, roles.models)
 
 
 def _reviews_itself(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[Mistake]:
@@ -110,12 +110,17 @@ def _reviews_itself(workflows: Sequence[Source], folder: FolderDefaults) -> Iter
     yield Mistake(folder.source.file, place, "reviewer-of-itself", message, hint)
 
 
-def _no_price(source: Source, loc: Loc, model: ServedModel) -> Mistake:
+def _no_price(source: Source, loc: Loc, model: ServedModel, roles: Collection[str] = ()) -> Mistake:
+    """Return the hint about a model without a price. `roles` are those that its name could have meant."""
+    name = model.name[:80]
     message = (
-        f"The price of the model `{model.name[:80]}` is unknown, so the limit `tokens` applies to its "
-        f"runs and `usd` does not."
+        f"The price of the model `{name}` is unknown, so the limit `tokens` applies to its runs and `usd` does not."
     )
     hint = "Add `price: {input: …, output: …}` to it under `models` in defaults.yaml."
+    if roles:
+        message = f"There is no role `{name}`, and the{message.removeprefix('The')}"
+        known = ", ".join(f"`{role}`" for role in [*roles][:8])
+        hint = f"Write a role of defaults.yaml ({known}), or add the model with its price under `models` there."
     return Mistake(source.file, source.place(loc), "unpriced-model", message, hint)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gofer.check.code_in_markdown import Call, Code, Word, code_in, prose
@@ -10,14 +10,25 @@ from gofer.check.dead_names import Former, ToolNames, misspelt
 from gofer.check.tools import Holder, granted
 from gofer.tools.definition import AnyTool
 from gofer.workflows.file_text import templates
-from gofer.workflows.mistake import Mistake, Place
+from gofer.workflows.mistake import START, Mistake, Place
 from gofer.workflows.sentences import close_match
+from gofer.workflows.yaml_syntax import conflict
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 _FILE = re.compile(r"[a-z]+(?:/[\w.-]+)+")
 _ROOMS = ("agents", "coordinators", "skills", "subagents")
 _OWN = ("assets", "references", "scripts")
 """Folders of a skill whose files its text names by paths relative to the skill."""
+_PLACEHOLDER = re.compile(r"(?<![\w{$`])(?:\{[a-z][a-z_.]{1,40}\}(?!\})|\$[A-Z][A-Z_]{2,40}\b)")
+"""A word that other systems replace by a value."""
+_FRONT_MATTER = re.compile(r"---[ \t]*\r?\n[\w-]+:.*\n(?:(?:[\w-]+:|[ #-]).*\n)*?---[ \t]*(?:\r?\n|$)")
+_IN_PROSE = re.compile(r"(?<![\w/.@#`-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w/=(@`-]|\.\w)")
+"""A name in a sentence. Only names with `_` count, because other words of people are names as well."""
+_LOADED = re.compile(
+    r"\b(?:load|use|follow|read|call|ask|run|apply) (?:the )?(skill|subagent) (`?)([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\b\2",
+    re.IGNORECASE,
+)
+"""A sentence that tells a model to use a skill or a subagent."""
 _BASE_TOOL_HINTS = {
     "plan": "Runs with `plan: off`, the default of subagents, do not have it; change `plan`, or remove it here.",
     "subagents": "Only runs that may call subagents have it; list some in `subagents`, or remove it here.",
@@ -62,10 +73,8 @@ class Page:
 
 def check_page(page: Page, known: Known) -> Iterator[Mistake]:
     """Yield template placeholders outside of code, and names in code that do not exist or that the runs do not have."""
-    for number, line in prose(page.text):
-        for at, message, hint in templates(line):
-            yield Mistake(page.file, Place(number, at + 1), "template", message, hint)
     code = code_in(page.text)
+    yield from _foreign(page, known, code.words)
     hinted = set[str]()
     for mistake in _names(page, code, known):
         # A text that names a field again and again gets one hint.
@@ -77,6 +86,42 @@ def check_page(page: Page, known: Known) -> Iterator[Mistake]:
             yield from _missing(page, link, page.skill)
 
 
+def _foreign(page: Page, known: Known, words: Collection[str]) -> Iterator[Mistake]:
+    """Yield what stands outside of code and means something in other systems, or names what the runs do not have."""
+    if page.skill is None and _FRONT_MATTER.match(page.text):
+        message = "Gofer reads no keys in a prompt, so the model reads the lines between `---` as text."
+        hint = "Write these keys in the `.yaml` file, and remove the lines."
+        yield Mistake(page.file, START, "front-matter", message, hint)
+        return
+    lines = list(prose(page.text))
+    if unfinished := conflict(page.file, lines):
+        yield unfinished
+    for number, line in lines:
+        for at, message, hint in templates(line):
+            yield Mistake(page.file, Place(number, at + 1), "template", message, hint)
+        for found in _PLACEHOLDER.finditer(line):
+            message = f"`{found[0]}` reaches the model as it is written, because prompts are not templates."
+            hint = "Describe the value in words, or put it in backticks if it is meant literally."
+            yield Mistake(page.file, Place(number, found.start() + 1), "placeholder", message, hint)
+        for found in _IN_PROSE.finditer(line):
+            word = Word(found[0], Place(number, found.start() + 1))
+            certain = [one for one in _name(page, word, known, words) if not one.is_hint]
+            yield from (replace(one, rule="named-in-prose") for one in certain)
+
+
+def _loaded(page: Page, known: Known) -> Iterator[Mistake]:
+    """Yield the skills and subagents that a sentence tells to use and that do not exist."""
+    lines = page.text.splitlines()
+    for number, _ in prose(page.text):
+        for found in _LOADED.finditer("".join(lines[number - 1 : number])):
+            kind, tick, name = found.groups()
+            word = Word(name, Place(number, found.start(3) + 1))
+            if name in known.skills or name in known.subagents or not (tick or "-" in name):
+                continue
+            missing = _skill(page, word, known) if kind.lower() == "skill" else _subagent(page, word, known)
+            yield from missing if tick else (replace(one, rule="named-in-prose") for one in missing)
+
+
 def _names(page: Page, code: Code, known: Known) -> Iterator[Mistake]:
     for span in code.spans:
         if _FILE.fullmatch(span.text):
@@ -85,6 +130,7 @@ def _names(page: Page, code: Code, known: Known) -> Iterator[Mistake]:
             yield from _name(page, span, known, code.words)
     for call in code.calls:
         yield from _call(page, call, known, code.words)
+    yield from _loaded(page, known)
 
 
 def _name(page: Page, word: Word, known: Known, words: Collection[str]) -> Iterator[Mistake]:

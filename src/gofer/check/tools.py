@@ -68,6 +68,8 @@ def tool_hint(name: str, tools: Collection[str]) -> str:
     meant = close_match(name, sorted(tools))
     if meant:
         return f"Write `{meant}`."
+    if "*" in name:
+        return "List each tool by its name, because tools have no patterns."
     return "docs/workflow-file.md lists the tools that exist."
 
 

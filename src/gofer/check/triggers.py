@@ -20,7 +20,7 @@ _ANYWHERE = ("*",)
 
 
 @dataclass(frozen=True, slots=True)
-class _Claim:
+class Claim:
     """One trigger of one file."""
 
     source: Source
@@ -30,8 +30,8 @@ class _Claim:
 
 def check_triggers(workflows: Sequence[Source]) -> Iterator[Mistake]:
     """Yield triggers whose events an earlier trigger already answers."""
-    claimed: dict[str, list[tuple[_Claim, Where]]] = {}
-    for claim in (claim for source in workflows for claim in _claims(source)):
+    claimed: dict[str, list[tuple[Claim, Where]]] = {}
+    for claim in (claim for source in workflows for claim in claims(source)):
         routes = claim.trigger.compiled()
         earlier = (other for kind, where in routes for other in _overlapping(claim, kind, where, claimed))
         if other := next(earlier, None):
@@ -40,7 +40,7 @@ def check_triggers(workflows: Sequence[Source]) -> Iterator[Mistake]:
             claimed.setdefault(kind, []).append((claim, where))
 
 
-def _claims(source: Source) -> Iterator[_Claim]:
+def claims(source: Source) -> Iterator[Claim]:
     """Yield each valid trigger of a file with its path. The check of the form reports invalid ones."""
     for at, item in enumerate(as_list(source.fields.get("when"))):
         if any(unset(source, item, ("when", at))):
@@ -50,14 +50,14 @@ def _claims(source: Source) -> Iterator[_Claim]:
         except ValidationError:
             continue
         if isinstance(item, str):
-            yield _Claim(source, ("when", at), trigger)
+            yield Claim(source, ("when", at), trigger)
         else:
-            yield _Claim(source, ("when", at, trigger.kind), trigger)
+            yield Claim(source, ("when", at, trigger.kind), trigger)
 
 
 def _overlapping(
-    claim: _Claim, kind: str, where: Where, claimed: dict[str, list[tuple[_Claim, Where]]]
-) -> Iterator[_Claim]:
+    claim: Claim, kind: str, where: Where, claimed: dict[str, list[tuple[Claim, Where]]]
+) -> Iterator[Claim]:
     for other, others_where in claimed.get(kind, ()):
         # Two answers to one post are always wrong. For other kinds, two workflows may handle one event.
         meeting = BY_NAME[kind].one_answer and _may_meet(where, others_where) and _may_tie(kind, where, others_where)
@@ -94,7 +94,7 @@ def _may_tie(kind: str, one: Where, other: Where) -> bool:
     )
 
 
-def _mistake(claim: _Claim, other: _Claim) -> Mistake:
+def _mistake(claim: Claim, other: Claim) -> Mistake:
     place = claim.source.key(claim.loc)
     kind = claim.trigger.kind
     if other.source is claim.source:
@@ -108,7 +108,7 @@ def _mistake(claim: _Claim, other: _Claim) -> Mistake:
     return Mistake(claim.source.file, place, "duplicate-trigger", message, hint)
 
 
-def _narrower(claim: _Claim, other: _Claim) -> str:
+def _narrower(claim: Claim, other: Claim) -> str:
     """Return a hint how to let one of two workflows win; empty for a kind without a condition on the place."""
     example = BY_NAME[claim.trigger.kind].place
     if not example:

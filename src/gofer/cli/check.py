@@ -16,7 +16,7 @@ from gofer.evals.load import FOLDER as EVALS
 from gofer.tools.company import FOLDER as TOOLS
 from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock
-from gofer.workflows.load import workflow_files
+from gofer.workflows.load import DEFAULTS
 from gofer.workflows.mistake import Mistake, in_order
 from gofer.workflows.script_source import FOLDER as SCRIPTS
 from gofer.workflows.skill import FOLDER as SKILLS
@@ -85,7 +85,8 @@ def _check(path: Path) -> Sequence[Mistake]:
         return [mistake for mistake in found if mistake.file.is_relative_to(path)]
     folder = _folder(path)
     # The parent of agents/ may contain other YAML files, such as the template of a deployment.
-    if (folder / "agents").is_dir() or not workflow_files(folder):
+    named = [path for path in folder.glob("*.*") if path.suffix.lower() in (".yml", ".yaml") and path.name != DEFAULTS]
+    if (folder / "agents").is_dir() or not named:
         raise ConfigError(f"There is no workflow in {folder}; name a folder that contains workflows.")
     if path.is_dir():
         return [

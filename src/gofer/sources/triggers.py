@@ -12,7 +12,7 @@ from gofer.sources.runs.triggers import RUNS
 from gofer.sources.schedule.triggers import SCHEDULE
 from gofer.sources.slack.triggers import SLACK
 from gofer.sources.webhook.triggers import WEBHOOK
-from gofer.workflows.when import TriggerKind, TriggerSpec
+from gofer.workflows.when import OddWord, TriggerKind, TriggerSpec
 from gofer.workflows.writes import Listable
 
 TRIGGERS: Sequence[TriggerSpec] = (
@@ -36,6 +36,8 @@ STOP_SIGNS = frozenset(emoji for spec in TRIGGERS for emoji in spec.stop_signs)
 """The names of the emoji with which people stop a run."""
 WORKPLACE_SOURCE = SLACK.kinds[0].source
 """The source of the workplace."""
+ODD_EMOJI: Sequence[OddWord] = [one for spec in TRIGGERS for one in spec.odd_emoji]
+"""The odd words for an emoji."""
 WORKPLACE_NAME = "Slack"
 """The name of the workplace: the system in which Gofer reaches the people of the company."""
 BY_NAME: Mapping[str, TriggerKind] = {kind.name: kind for kind in TRIGGER_KINDS}

@@ -1,7 +1,7 @@
 """Validation of a file against its form in `schema`: pydantic's errors as sentences at places of the file."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeVar, cast
 
 from pydantic import ValidationError
@@ -25,11 +25,18 @@ from gofer.workflows.sentences import (
     wrong_type,
 )
 from gofer.workflows.yaml_source import Loc, Source
+from gofer.workflows.yaml_syntax import odd_space
 
 _LATER = ("output", "jwks")
 """Keys with values in another format, in which null is a value."""
 _CHANNELS = re.compile(r":\s+#[^\s,#]+(?:[\s,]+#[^\s,#]+)*\s*")
 """A comment that consists of channel names only."""
+_CURLY = re.compile("([\u2018-\u201f\xab])([^\u2018-\u201f\xab\xbb]*)([\u2018-\u201f\xbb])")
+"""A value in curly quotes."""
+_CAUSES = ("curly-quotes", "template")
+"""Rules about characters that also make their value wrong for its key."""
+_TEXTS = ("description", "reply_template", "says")
+"""Keys with texts for people or of people, which may have curly quotes."""
 
 
 def unset(source: Source, value: object, loc: Loc = ()) -> Iterator[Loc]:
@@ -64,7 +71,9 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
     """Return the validated file, or None if it is invalid, and every mistake in it."""
     mistakes = [*source.mistakes]
     if not form.HOLDS_DATA:
-        mistakes += _templates(source)
+        mistakes += [*_templates(source), *_curly_quotes(source)]
+    if odd := list(_odd_spaces(source)):
+        return None, odd
     if source.value is None and not mistakes:
         hint = f"Write the keys that {form.MANUAL} describes, or delete the file."
         return None, [Mistake(source.file, START, "empty-file", "The file says nothing.", hint)]
@@ -77,12 +86,13 @@ def fill(source: Source, form: type[F]) -> tuple[F | None, list[Mistake]]:
         filled = form.model_validate(source.value)
     except ValidationError as error:
         errors = [_as_written(source, form, one) for one in error.errors(include_url=False, include_input=False)]
-        wrong = [_mistake(source, form, one) for one in errors if not _follows(source, one)]
-        # A template placeholder is also a wrong value of its key; the template mistake explains more.
-        marks = {one.place for one in mistakes if one.rule == "template"}
+        wrong = [_mistake(source, form, one) for one in errors if not _follows(source, one, errors)]
+        # Their values are also wrong for their keys, and these mistakes explain more.
+        marks = {one.place for one in mistakes if one.rule in _CAUSES}
         wrong = [one for one in wrong if one.place not in marks]
         return None, [*mistakes, *wrong, *_unset(source, form, [one["loc"] for one in errors])]
-    if empty := [*_unset(source, form, ())]:
+    empty = [*_unset(source, form, ())]
+    if empty or any(one.rule == "curly-quotes" for one in mistakes):
         return None, [*mistakes, *empty]
     return filled, mistakes
 
@@ -96,6 +106,22 @@ def _templates(source: Source) -> Iterator[Mistake]:
         for at, message, hint in templates(word):
             if word.startswith("$", at) or loc[:1] == ("when",):
                 yield _at(source, loc, "template", message, hint)
+
+
+def _odd_spaces(source: Source) -> Iterator[Mistake]:
+    """Yield a mistake for each character that only looks like a space, at the beginning of a key or a value."""
+    for place in dict.fromkeys((*source.keys.values(), *source.values.values())):
+        if odd := odd_space(source.file, source.lines, place):
+            yield odd
+
+
+def _curly_quotes(source: Source) -> Iterator[Mistake]:
+    """Yield a mistake for each value in curly quotes."""
+    for loc, word in source.words.items():
+        if (quoted := _CURLY.fullmatch(word)) and not {*loc} & {*_TEXTS}:
+            codes = f"U+{ord(quoted[1]):04X} and U+{ord(quoted[3]):04X}"
+            message = f"The quotes around `{quoted[2][:80]}` are {codes}, and YAML reads them as part of the value."
+            yield _at(source, loc, "curly-quotes", message, f'Write `"{quoted[2][:80]}"`.')
 
 
 def _unset(source: Source, form: type[Strict], reported: Collection[Loc]) -> Iterator[Mistake]:
@@ -143,8 +169,14 @@ def _as_written(source: Source, form: type[Strict], error: ErrorDetails) -> Erro
     return {**error, "loc": (*path, *error["loc"][-1:])}
 
 
-def _follows(source: Source, error: ErrorDetails) -> bool:
-    """Return whether the error only follows from others: pydantic calls a list empty when every item is wrong."""
+def _follows(source: Source, error: ErrorDetails, errors: Iterable[ErrorDetails]) -> bool:
+    """Return whether the error only follows from others.
+
+    Pydantic calls a list empty when every item is wrong, and a key missing when it is written in capital letters.
+    """
+    if error["type"] == "missing":
+        unknown = [one["loc"] for one in errors if one["type"] == "extra_forbidden"]
+        return any((*loc[:-1], str(loc[-1]).lower()) == error["loc"] for loc in unknown)
     return error["type"] == "too_short" and value_at(source, source.known(error["loc"])) != []
 
 

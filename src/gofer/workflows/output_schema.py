@@ -29,7 +29,8 @@ _NAMED = ("properties", "$defs", "definitions", "dependentSchemas")
 _DATA = ("enum", "const", "default", "examples", "required", "dependentRequired")
 """Keywords that contain plain values instead of schemas."""
 _REFUSED = ("$id", "$anchor", "$dynamicRef", "$dynamicAnchor", "patternProperties")
-_TYPES = "Write `string`, `number`, `integer`, `boolean`, `object`, `array`, `null`, or a list of them."
+_TYPE_NAMES = ("string", "number", "integer", "boolean", "object", "array", "null")
+_TYPES = f"Write {', '.join(f'`{name}`' for name in _TYPE_NAMES)}, or a list of them."
 _DEEP = f"its parts are nested deeper than {LEVELS_LIMIT} levels, references included"
 
 Schema = Mapping[str, object]
@@ -84,9 +85,8 @@ def flaws(schema: object) -> list[Flaw]:
             reason = "it has no `type: object`"
         else:
             reason = "it is not a mapping of keywords"
-        return [
-            Flaw((), reason, "Write a JSON Schema with `type: object`, or the name of a .json file that contains one.")
-        ]
+        hint = f"Write a JSON Schema, such as `{_example(known)}`, or the name of a .json file that contains one."
+        return [Flaw((), reason, hint)]
     if known["type"] != "object":
         return [Flaw(("type",), "an answer must be one object", "Write `object`.")]
     if too_large := _too_large(known):
@@ -99,6 +99,12 @@ def flaws(schema: object) -> list[Flaw]:
         return found
     found += _no_schema(encode_text(schema))
     return sorted({flaw.path: flaw for flaw in found}.values(), key=lambda flaw: [str(part) for part in flaw.path])
+
+
+def _example(fields: Mapping[str, object]) -> str:
+    """Return a JSON Schema of an object whose types are written as `{summary: string}`, or of any example."""
+    typed = [f"{name[:20]}: {{type: {kind}}}" for name, kind in fields.items() if kind in _TYPE_NAMES]
+    return f"{{type: object, properties: {{{', '.join(typed[:3]) or 'summary: {type: string}'}}}}}"
 
 
 @lru_cache(maxsize=64)

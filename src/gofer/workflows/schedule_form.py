@@ -1,5 +1,6 @@
 """The form of `schedule:` in a workflow file, compiled to plain JSON for schedulers."""
 
+import re
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
@@ -11,6 +12,16 @@ from gofer.workflows.foreign_keys import SCHEDULE
 from gofer.workflows.form_parts import Strict, mistake
 
 Missed = Literal["skip", "catch_up"]
+_DAYS = {
+    "day": "*", "daily": "*", "weekday": "1-5", "sun": "0", "mon": "1", "tue": "2", "wed": "3", "thu": "4", "fri": "5",
+    "sat": "6",
+}  # fmt: skip
+"""The day of the week in a cron expression, by the beginning of the word for it."""
+_DAY = re.compile(
+    rf"(?:every |each |on )?({'|'.join(_DAYS)})[a-z]*(?: at)?(?: ([01]?[0-9]|2[0-3])(?::([0-5][0-9]))? ?(am|pm)?)?"
+)
+_HALVES = {None: 0, "am": 0, "pm": 12}
+"""The hours to add to an hour of a half of the day."""
 
 
 class ScheduleForm(Strict):
@@ -51,7 +62,11 @@ class ScheduleForm(Strict):
         try:
             self.schedule()
         except NoSchedule as error:
-            raise mistake(error.message, error.hint) from error
+            repeated = _cron(self._kind_and_text()[1])
+            hint = error.hint
+            if repeated:
+                hint = f'Write `cron: "{repeated}"`.'
+            raise mistake(error.message, hint) from error
         return self
 
     def schedule(self) -> Schedule:
@@ -72,11 +87,23 @@ class ScheduleForm(Strict):
         return "at", self.at or ""
 
 
+def _cron(text: str) -> str:
+    """Return the cron expression of words such as `every Monday 9am`; empty for others. The hour may be missing."""
+    found = _DAY.fullmatch(" ".join(text.lower().split()))
+    if found is None:
+        return ""
+    day, hour, minute, half = found.groups()
+    hours = int(hour or 9)
+    if half is not None:
+        hours = hours % 12 + _HALVES[half]
+    return f"{int(minute or 0)} {hours} * * {_DAYS[day]}"
+
+
 def _guessed(text: str) -> str:
     """Return the most likely key and value for a plain text after `schedule:`."""
     word = " ".join(text.split())[:80]
     interval = word.lower().removeprefix("every ")
-    guesses: list[tuple[Kind, str]] = [("every", interval), ("at", word), ("cron", word)]
+    guesses: list[tuple[Kind, str]] = [("every", interval), ("at", word), ("cron", _cron(word) or word)]
     for kind, written in guesses:
         try:
             parse(kind, written)

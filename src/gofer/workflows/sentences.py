@@ -41,6 +41,7 @@ _BRACED = re.compile("^Add `([^`]+)`")
 """The key that a hint adds to a mapping."""
 _MOST_KEYS = 8
 """The most keys that a hint lists."""
+_DECIMAL_COMMA = re.compile(r"\d+,\d+")
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.@-]*")
 """A text that needs no quotes in YAML."""
 
@@ -103,6 +104,8 @@ def unknown_key(form: type[Strict], loc: Loc) -> tuple[str, str]:
     if around.MEMBER != Strict.MEMBER:
         named = (name,)
     message = f"{_named(named)} is not {around.MEMBER}."
+    if " {" in name:
+        return message, f"Write a colon after the name, as in `{name.partition(' {')[0][:80]}: {{…}}`."
     if hint := _foreign(around, name):
         return message, hint
     for part, inner in parts(around).items():
@@ -222,6 +225,8 @@ def wrong_type(source: Source, form: type[Strict], loc: Loc, wanted: str) -> tup
         return message, f"Begin each with a dash: `- {_corrected(form, loc, next(iter(items)))[:80]}`."
     if wanted == "a mapping of keys":
         return message, _as_mapping(source, form, loc)
+    if wanted in ("a number", "a whole number") and _DECIMAL_COMMA.fullmatch(word):
+        return message, f"Write `{word.replace(',', '.')[:80]}`."
     return message, f"Write {wanted}."
 
 
@@ -341,7 +346,7 @@ def out_of_range(
         case "string_pattern_mismatch" if loc[:1] == ("who",):
             return (
                 f"{name} is `{word}`, which is not a person or a group.",
-                f"Write {_listed(GROUPS)}, an @handle or a user id.",
+                f"Write {', '.join(f'`{group}`' for group in GROUPS)}, an @handle or a user id.",
             )
         case "value_error":
             sentence = str(context.get("error", ""))

@@ -5,7 +5,8 @@ match; `*` in a word matches any text. When an event lacks a fact, admission dec
 more (`routes.py`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, cast
 
@@ -22,6 +23,42 @@ Where = dict[str, list[str]]
 """Compiled conditions: the words that each fact may match."""
 
 
+@dataclass(frozen=True, slots=True)
+class OddWord:
+    """A form of words in a condition that no event matches, or that its author probably means otherwise."""
+
+    form: re.Pattern[str]
+    """The form, which matches whole words."""
+    wrong: str
+    """What is wrong: the end of a sentence that begins with the word."""
+    hint: str
+    """What to write instead: one sentence, in which `\\1` is the first group of the form and `\\g<0>` the word."""
+    never: bool = True
+    """Whether no event can match. Otherwise the word may be right, and it is only worth a hint."""
+
+
+def odd(form: str, wrong: str, hint: str, *, never: bool = True) -> OddWord:
+    """Return a form of odd words, given as a pattern."""
+    return OddWord(re.compile(form, re.DOTALL), wrong, hint, never)
+
+
+SAYS: Sequence[OddWord] = (
+    odd(
+        r".*(?:\.\*|\\[bdsw]|\(\?[:i]).*|\^.*|/.+/",
+        "looks like a regular expression",
+        "Write a pattern, in which only `*` is special: it matches any text.",
+        never=False,
+    ),
+    odd(
+        r"[^*]+",
+        "matches only a text that says nothing else",
+        r"Write `*\g<0>*` to match longer texts too.",
+        never=False,
+    ),
+)
+"""The odd words of conditions on a text."""
+
+
 class Conditions(Strict):
     """The conditions of one kind of trigger. Without conditions, every event of the kind matches."""
 
@@ -30,6 +67,10 @@ class Conditions(Strict):
     """The fact of each condition that has another name; empty for a condition that is not a fact."""
     WITHOUT_BOTS: ClassVar[bool] = False
     """Whether the receiver ignores events of bots unless `who` includes bots."""
+    ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {}
+    """The odd words of each condition, which `gofer check` reports; the first form that matches counts."""
+    KNOWN: ClassVar[Mapping[str, Collection[str]]] = {}
+    """The words that the system documents for a condition. It may get others."""
 
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
         """Return the kinds of events that may start the workflow, each with its compiled conditions."""
@@ -87,6 +128,8 @@ class TriggerSpec:
     """Python clients of the source, which scripts must not import."""
     stop_signs: frozenset[str] = frozenset()
     """The names of the emoji with which people stop a run."""
+    odd_emoji: Sequence[OddWord] = ()
+    """The odd words for an emoji."""
 
 
 class Trigger(Strict):

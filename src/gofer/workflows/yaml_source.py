@@ -17,7 +17,7 @@ from yaml.reader import Reader
 from gofer.values.canonical_json import as_object
 from gofer.workflows.file_text import after, read_text
 from gofer.workflows.mistake import START, Mistake, Place, Rule
-from gofer.workflows.yaml_syntax import explain_error
+from gofer.workflows.yaml_syntax import conflict, explain_error
 
 DEPTH_LIMIT = 20
 """Levels of nesting; the format needs four."""
@@ -106,6 +106,8 @@ def _refuse(file: Path, text: str) -> list[Mistake]:
         place = after(text[: odd.start()])
         message = f"YAML does not allow the character U+{ord(odd[0]):04X}."
         return [Mistake(file, place, "control-character", message, "Remove it.")]
+    if unfinished := conflict(file, enumerate(text.splitlines(), 1)):
+        return [unfinished]
     mistakes: list[Mistake] = []
     try:
         documents = 0
@@ -182,7 +184,14 @@ class _Reader:
 
     def _mapping(self, node: yaml.MappingNode, path: Loc) -> dict[str, object]:
         result: dict[str, object] = {}
+        before = None
         for key, value in node.value:
+            if before is not None and (decimal := _decimal(before, key, value)):
+                message = f"YAML reads the comma of `{decimal.replace('.', ',')[:80]}` as the end of the value."
+                self.mistakes.append(Mistake(self._file, _place(before), "wrong-type", message, f"Write `{decimal}`."))
+                result[[*result][-1]] = float(decimal)
+                continue
+            before = value
             name = None
             if isinstance(key, yaml.ScalarNode):
                 name = key.value
@@ -196,6 +205,14 @@ class _Reader:
                 self.keys[*path, name] = _place(key)
                 result[name] = self.read(value, (*path, name))
         return result
+
+
+def _decimal(whole: yaml.Node, key: yaml.Node, value: yaml.Node) -> str:
+    """Return the number that was written with a comma in braces, as in `{usd: 0,10}`; empty for anything else."""
+    adjoin = (whole.end_mark.line, whole.end_mark.column + 1) == (key.start_mark.line, key.start_mark.column)
+    if adjoin and value.value == "" and f"{whole.value}{key.value}".isdecimal():
+        return f"{whole.value}.{key.value}"
+    return ""
 
 
 def _no_key(key: object) -> tuple[str, str]:

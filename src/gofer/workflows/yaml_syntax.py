@@ -1,6 +1,8 @@
 """Sentences about errors of the YAML parser: what is wrong, and what to write instead."""
 
 import re
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,12 @@ _NAME = re.compile(r"(?:#(?=[^\s#][^\n]*[,\]}])|:(?=[^\s,\]}:])|@)[^,\]}\n]*")
 _TEXT = re.compile(r"[*%`|>](?:[^,\]}\n]|,(?! ))*")
 """An unquoted pattern or cron expression, which may contain commas."""
 _KEY = re.compile(r"([A-Za-z_][\w.-]*: )\s*$")
+_ODD_SPACE = re.compile(
+    "[ ]*(?:- )*(?:-|[A-Za-z_][A-Za-z_.]*:)?([\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff])"
+)
+"""A character that only looks like a space, in the indent or after a dash or a colon. Inside a text it is harmless."""
+_CONFLICT = ("<<<<<<< ", "=======", ">>>>>>> ")
+"""The beginnings of the lines with which Git marks a conflict, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +95,32 @@ Finding = tuple[Rule, str, str]
 """The rule, what is wrong, and what to write instead."""
 
 
+def conflict(file: Path, numbered: Iterable[tuple[int, str]]) -> Mistake | None:
+    """Return the mistake of the marks of a merge conflict, which stand in this order; None without all of them."""
+    lines: list[int] = []
+    for number, line in numbered:
+        if line.startswith(_CONFLICT[len(lines)]):
+            lines.append(number)
+        if len(lines) == len(_CONFLICT):
+            message = f"The lines {lines[0]} to {lines[-1]} hold both sides of a merge conflict."
+            hint = "Keep one side, and remove the lines `<<<<<<<`, `=======` and `>>>>>>>`."
+            return Mistake(file, Place(lines[0]), "merge-conflict", message, hint)
+    return None
+
+
+def odd_space(file: Path, lines: Sequence[str], place: Place) -> Mistake | None:
+    """Return the mistake of a character that only looks like a space; None if the place has an ordinary one or none."""
+    line = "".join(lines[place.line - 1 : place.line])
+    found = _ODD_SPACE.match(line, place.column - 1)
+    if found is None:
+        return None
+    char = found[1]
+    message = f"The character U+{ord(char):04X} ({unicodedata.name(char, '').lower()}) is no space to YAML."
+    return Mistake(
+        file, Place(place.line, found.start(1) + 1), "odd-space", message, "Write an ordinary space instead."
+    )
+
+
 def explain_error(file: Path, text: str, error: Exception) -> Mistake:
     """Return the sentence for an error of PyYAML."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
@@ -98,6 +132,9 @@ def explain_error(file: Path, text: str, error: Exception) -> Mistake:
         return Mistake(file, unquoted.place, "not-yaml", unquoted.message, unquoted.hint)
     opened = error.context_mark
     begun = Place(opened.line + 1, opened.column + 1) if opened else at
+    for number in range(begun.line, at.line + 1):
+        if odd := odd_space(file, lines, Place(number)):
+            return odd
     line = lines[at.line - 1] if at.line <= len(lines) else ""
     problem = error.problem or ""
     context = error.context or ""
@@ -129,6 +166,8 @@ def _unclosed(text: str, begun: Place) -> Finding:
 def _in_line(problem: str, context: str, line: str, column: int) -> Finding:
     """Return the mistake of a single line."""
     char = line[column - 1 : column]
+    if char == "\t":
+        return "tab", "A tab is used where YAML needs a space.", "Write a space instead."
     if "mapping values are not allowed" in problem:
         return _colon(line)
     if "cannot start any token" in problem or "node content" in problem:
@@ -158,6 +197,9 @@ def _colon(line: str) -> Finding:
             f"text before it as a key."
         )
         return "not-yaml", message, _quoted(line)
+    if pair and pair["key"][0].isupper():
+        message = f"The value above goes on in this line, and YAML reads `{pair['key'][:80]}:` as a key."
+        return "not-yaml", message, "Put the whole value in double quotes."
     message = "YAML reads this key as part of the value before it."
     return "not-yaml", message, "Begin the key in the same column as the keys around it, and write `: ` after each key."
 

@@ -18,6 +18,7 @@ from gofer.workflows.file_text import SIZE_LIMIT
 from gofer.workflows.mistake import RULES, Mistake
 from gofer.workflows.yaml_source import read_source
 from support.stand_ins import SetClock
+from support.workflows.author_mistakes import TABLE, found
 
 ROOT = Path(__file__).parents[3]
 BROKEN = sorted((ROOT / "tests" / "broken").iterdir())
@@ -63,11 +64,13 @@ def test_mistake_of_a_broken_folder_is_one_line_of_plain_sentences(folder: Path)
         assert len(str(mistake)) < 500
 
 
-def test_each_rule_of_the_check_has_a_broken_folder() -> None:
+def test_each_rule_of_the_check_has_a_broken_folder_or_a_row_of_the_table(tmp_path: Path) -> None:
     shown = {rule for folder in BROKEN for _, rule, _ in expected(folder)}
+    rows = [row for rows in TABLE.values() for row in rows]
+    listed = {mistake.rule for at, row in enumerate(rows) for mistake in found(tmp_path / str(at) / "agents", row)}
     assert len(BROKEN) >= 40
-    # Files above the size limit are written by the tests below.
-    assert shown | {"too-large"} == set(RULES)
+    # `check --models` asks the endpoints for their models.
+    assert shown | listed | {"unknown-model"} == set(RULES)
 
 
 def test_shipped_workflows_have_no_mistake() -> None:

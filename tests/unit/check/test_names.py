@@ -68,12 +68,30 @@ def test_unknown_name_in_code_is_a_mistake_with_a_hint(text: str, rule: str, hin
         "`agents/<name>.yaml`, `skills/`, `docs/nothing.md`, `agents/../x.md`, `src/gofer/x.py`",
         "[a page](https://example.org/a.md) and [here](nothing.md)",
         "the skill `my-skill` and the subagent `your-subagent`",
-        "slack_read_tread, slack_send_message(text='x') and file_read(fle='x') without any code",
+        "slack_read_tread(x=1), slack_send_message(text='x') and file_read(fle='x') without any code",
+        "the jira_ticket of a user_name, your_own/jira_serch, [x](slack_read_tread.md) and @slack_read_tread",
+        "Load the skill first, use the skills of `people`, call the subagent and read a skill `x-y`.",
         "`see https://example.org/slack_read_tread or lib/slack_read_tread.py`",
     ],
 )
 def test_prose_and_foreign_code_are_left_alone(text: str) -> None:
     assert told(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "hint"),
+    [
+        ("Use slack_read_tread.", "named-in-prose", "Write `slack_read_thread`."),
+        ("Use search_jira, then stop.", "named-in-prose", "Write `jira_search`."),
+        ("Load the skill jira-rooting.", "named-in-prose", "Write `jira-routing`."),
+        ("Load the skill `numbers` first.", "missing-skill", "Create skills/<name>/SKILL.md, or remove the name."),
+        ("Ask the subagent `count` first.", "unknown-subagent", "Create it in subagents/, or remove the name."),
+        ("Ask subagent count-all.", "named-in-prose", "Create it in subagents/, or remove the name."),
+    ],
+)
+def test_unknown_name_in_a_sentence_is_found(text: str, rule: str, hint: str) -> None:
+    (found,) = told(text)
+    assert found.split(" ", 1)[1] == f"{rule} {hint}"
 
 
 def test_tool_calls_in_text_blocks_are_checked_against_the_arguments_of_the_tool() -> None:
@@ -148,11 +166,12 @@ def test_hint_is_printed_and_does_not_fail_the_check(capsys: pytest.CaptureFixtu
     assert '"level": "hint"' in capsys.readouterr().out
 
 
-def test_tool_named_in_prose_needs_no_grant_and_one_in_code_does(tmp_path: Path) -> None:
+def test_tool_without_a_grant_is_a_hint_in_prose_and_a_mistake_in_code(tmp_path: Path) -> None:
     (tmp_path / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: gpt-5\n')
     (tmp_path / "w.md").write_text("First jira_search, then `jira_search`.\n```text\njira_search(txt='x')\n```\n")
     found = [(m.place.line, m.place.column, m.rule) for m in mistakes(tmp_path)]
-    assert found == [(1, 26, "tool-not-granted"), (3, 1, "tool-not-granted"), (3, 13, "unknown-argument")]
+    assert found[0] == (1, 7, "named-in-prose")
+    assert found[1:] == [(1, 26, "tool-not-granted"), (3, 1, "tool-not-granted"), (3, 13, "unknown-argument")]
 
 
 @pytest.mark.parametrize("text", ["a(", "```\na(\n", "a(b=[", "`file_read(", "a_b "])

@@ -1,23 +1,30 @@
 """The kinds of triggers of Jira with their conditions."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 from typing_extensions import override
 
 from gofer.workflows.form_parts import Name, Names
-from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
+from gofer.workflows.when import SAYS, Conditions, OddWord, TriggerKind, TriggerSpec, Where, odd
 from gofer.workflows.writes import Listable, place_entry
 
 _PROJECT = r"[A-Z][A-Z0-9_]{0,50}"
+_WRITE_KEY = "Write its key in capital letters, as PAY."
+_PROJECTS: Sequence[OddWord] = (
+    odd(r"(?:https?://.*/)?([A-Za-z]\w*)-[0-9]+", "is the key of an issue", r"Write the key of the project, `\1`."),
+    odd(r".*[^\w*].*", "cannot be the key of a Jira project", _WRITE_KEY),
+    odd(r"[A-Z].*[a-z].*", "looks like the name of a Jira project", _WRITE_KEY, never=False),
+)
 
 
 class JiraConditions(Conditions):
     """Conditions on events of an issue in Jira."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"label": "labels"}
+    ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {"project": _PROJECTS}
 
     project: Names | None = None
     """Keys of projects."""
@@ -29,6 +36,8 @@ class JiraConditions(Conditions):
 
 class JiraCommented(JiraConditions):
     """A person or app comments on an issue in Jira."""
+
+    ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {"project": _PROJECTS, "says": SAYS}
 
     says: Names | None = None
     """Patterns for the text of the comment, such as `*@gofer*`."""
@@ -61,7 +70,7 @@ PROJECTS = Listable(
         _PROJECT,
         wrong="This is not the key of a Jira project.",
         written="Write the key in capital letters, as PAY.",
-        named="Write its key in capital letters, as PAY.",
+        named=_WRITE_KEY,
     ),
     "Projects, by their keys.",
     example="[PAY]",

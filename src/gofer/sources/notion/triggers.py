@@ -1,14 +1,14 @@
 """The kinds of triggers of Notion with their conditions."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 from typing_extensions import override
 
 from gofer.workflows.form_parts import Name, Names, mistake
-from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
+from gofer.workflows.when import Conditions, OddWord, TriggerKind, TriggerSpec, Where, odd
 from gofer.workflows.writes import Listable, refuse_pattern
 
 _UUID = re.compile(r"([0-9a-f]{8})" + 3 * r"-?([0-9a-f]{4})" + r"-?([0-9a-f]{12})(?:\?.*)?$", re.IGNORECASE)
@@ -28,6 +28,15 @@ class InDatabase(Conditions):
     """Conditions on events of a page in Notion."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"database": ""}
+    ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {
+        "database": [
+            odd(
+                r"https?://(?!.*[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}).*",
+                "is a link without the id of a database",
+                "Write the name of the database, or the link that Notion copies.",
+            )
+        ]
+    }
 
     database: Names | None = None
     """Databases, by name, by id or by link."""

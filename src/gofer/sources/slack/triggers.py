@@ -1,19 +1,35 @@
 """The kinds of triggers of Slack with their conditions."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal
 
 from typing_extensions import override
 
 from gofer.sources.slack.posts import STOP_SIGNS
 from gofer.workflows.form_parts import Names
-from gofer.workflows.when import Conditions, TriggerKind, TriggerSpec, Where
+from gofer.workflows.when import SAYS, Conditions, OddWord, TriggerKind, TriggerSpec, Where, odd
 from gofer.workflows.writes import Listable, NamedPlaces, place_entry
 
 _ID = re.compile(r"[CDG][A-Z0-9]{6,}")
 _CHANNEL = r"(public|#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20})"
 """The pattern of an entry of `writes`."""
+
+
+_CHANNELS: Sequence[OddWord] = (
+    odd(r"https?://\S+/archives/([A-Z0-9]+).*|<#([A-Z0-9]+).*", "is a link", r"Write the id of the channel, `\1\2`."),
+    odd(r"@.*|[UW](?=\w*[0-9])[A-Z0-9]{7,}", "is a person or group, no channel", 'Write a channel, as "#general".'),
+    odd(r".*[\s,].*", "has a space or a comma, and no channel has one", 'Write a list, as `["#general", "#random"]`.'),
+)
+_EMOJI: Sequence[OddWord] = (
+    odd(r":?([^:]+)::skin-tone-\d:?", "has a skin tone, and events have none", r"Write `\1`."),
+    odd(
+        r".*[\u00a9\u00ae\u2190-\u2bff\u3030-\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff].*",
+        "is an emoji, and events hold its name",
+        "Write the name that Slack shows for it, such as `memo`.",
+    ),
+    odd(r".*[\s,].*", "has a space or a comma, and no emoji's name has one", "Write a list, as `[memo, eyes]`."),
+)
 
 
 class InSlack(Conditions):
@@ -29,6 +45,7 @@ class InChannels(InSlack):
     """Channels by name, `#incidents` or `#team-*`, or by id; left out, every channel of which Gofer is a member."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"channels": ""}
+    ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {"channels": _CHANNELS}
 
     @override
     def where(self) -> Where:
@@ -57,6 +74,7 @@ class SlackMessage(InChannels):
     """A person writes in a channel, with or without a mention of Gofer."""
 
     FACTS: ClassVar[Mapping[str, str]] = {"channels": "", "mention": "", "replies": ""}
+    ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {"channels": _CHANNELS, "says": SAYS}
 
     channels: Names  # pyright: ignore[reportGeneralTypeIssues, reportIncompatibleVariableOverride]
     """Channels by name, `#incidents` or `#team-*`, or by id. A name needs a look-up for each message, an id none."""
@@ -84,12 +102,18 @@ class SlackDirect(InSlack):
 class SlackReaction(InChannels):
     """A person adds an emoji to a message."""
 
+    ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {"channels": _CHANNELS, "emoji": _EMOJI}
+
     emoji: Names
     """Names of emoji without colons; a skin tone makes no difference."""
 
 
 class SlackChannelCreated(InSlack):
     """A person creates a public channel."""
+
+    ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {
+        "name": [odd("#(.+)", "begins with a sign that the names of new channels do not have", r"Write `\1`.")]
+    }
 
     name: Names | None = None
     """Names of channels, such as `proj-*`."""
@@ -128,6 +152,7 @@ SLACK = TriggerSpec(
     asks=True,
     clients=("slack_sdk", "slack_bolt"),
     stop_signs=STOP_SIGNS,
+    odd_emoji=_EMOJI,
     kinds=(
         TriggerKind(
             "slack.mention",

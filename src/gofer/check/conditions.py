@@ -1,0 +1,55 @@
+"""Conditions of triggers that no event can meet, or that probably do not mean what they say."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from gofer.check.triggers import Claim, claims
+from gofer.workflows.mistake import Mistake, Rule
+from gofer.workflows.routes import fits
+from gofer.workflows.sentences import close_match
+from gofer.workflows.when import Conditions, OddWord
+from gofer.workflows.yaml_source import Source
+
+Finding = tuple[Rule, str, str]
+"""The rule, what is wrong, and what to write instead."""
+
+
+def check_conditions(workflows: Sequence[Source]) -> Iterator[Mistake]:
+    """Yield the odd words in the conditions of each valid trigger."""
+    names = {"workflows": ["any", *(source.file.stem for source in workflows)]}
+    for claim in (claim for source in workflows for claim in claims(source)):
+        if isinstance(claim.trigger.conditions, Conditions):
+            yield from _odd_words(claim, claim.trigger.conditions, names)
+
+
+def _odd_words(claim: Claim, conditions: Conditions, names: Mapping[str, Collection[str]]) -> Iterator[Mistake]:
+    source = claim.source
+    for loc, word in source.words.items():
+        if loc[: len(claim.loc)] != claim.loc or loc == claim.loc:
+            continue
+        condition = str(loc[len(claim.loc)])
+        known = names.get(condition) or conditions.KNOWN.get(condition, ())
+        finding = odd_word(word, conditions.ODD.get(condition, ())) or _unknown(word, condition, known)
+        if finding is not None:
+            yield Mistake(source.file, source.place(loc), *finding)
+
+
+def odd_word(word: str, forms: Sequence[OddWord]) -> Finding | None:
+    """Return what is wrong with a word by the first form that it has; None for a word without such a form."""
+    for one in forms:
+        if found := one.form.fullmatch(word.strip(":")):
+            rule: Rule = "unlikely-condition"
+            if one.never:
+                rule = "impossible-condition"
+            return rule, f"`{word[:80]}` {one.wrong}.", found.expand(one.hint)[:200]
+    return None
+
+
+def _unknown(word: str, condition: str, known: Collection[str]) -> Finding | None:
+    """Return the mistake of a word that resembles a known one, and a hint for another: a system may get new words."""
+    if not known or any(fits(word, one) for one in known):
+        return None
+    message = f"`{word[:80]}` is none of the words that `{condition}` can match."
+    if meant := close_match(word, known):
+        return "impossible-condition", message, f"Write `{meant}`."
+    listed = ", ".join(f"`{one}`" for one in sorted(known))
+    return "unlikely-condition", message, f"Write one of these: {listed}."
