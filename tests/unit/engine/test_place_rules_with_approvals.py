@@ -27,6 +27,22 @@ async def test_private_run_asks_the_requester_before_writing_elsewhere(asked: tu
     assert made.filed == ["run1/1.0"]
 
 
+@pytest.mark.parametrize("pressed", [0, 1])
+async def test_private_question_with_a_lost_answer_is_asked_again_and_one_press_decides(pressed: int) -> None:
+    made = approval_worker(says("", FILE), says("Filed."), approve=None)
+    _private(made)
+    # Slack cannot be asked whether a person sees a private message. A question that nobody sees would never end.
+    made.crash_after = "slack_ask_approval"
+    await made.memory_worker.accept("run1")
+    await made.work(4)
+    first, second = made.asked
+    assert first == second
+    await made.press("approved", "U0NEWCO0", nth=pressed)
+    await made.press("denied", "U0NEWCO0", nth=1 - pressed)
+    await made.work()
+    assert made.filed == ["run1/1.0"]
+
+
 @pytest.mark.parametrize(("said", "filed"), [("allow", ["run1/1.0"]), ("refuse", [])])
 async def test_workflow_may_allow_or_refuse_private_writes_without_asking(said: str, filed: list[str]) -> None:
     made = approval_worker(says("", FILE), says("Done."), approve=None, private_channels=said)
