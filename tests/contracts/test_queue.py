@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.stores.queue import Queue, QueueMessage
+from gofer.stores.queue import SHARE, Line, Queue, QueueMessage
 from support.aws.moto_server import all_stores, new_clock
 from support.stand_ins import NOON, SetClock
 
@@ -85,6 +85,50 @@ async def test_enqueue_while_a_message_is_held_survives_the_acknowledgement(queu
     await queue.enqueue("r")
     await queue.acknowledge(held)
     assert await received(queue) == [("r", 1)]
+
+
+IMPORTS = Line(people=False, workflow="imports")
+REPORTS = Line(people=False, workflow="reports")
+ASKED = Line(people=True, workflow="answer")
+
+
+async def test_received_message_has_its_line(queue: Queue) -> None:
+    await queue.enqueue("import", line=IMPORTS)
+    (queue_message,) = await queue.receive(1, 120, 0)
+    assert queue_message.line == IMPORTS
+    await queue.enqueue("question", line=ASKED)
+    (queue_message,) = await queue.receive(1, 120, 0)
+    assert queue_message.line.people
+
+
+@one_message_per_run
+async def test_people_come_first_and_each_workflow_of_machines_has_turns(queue: Queue) -> None:
+    for i in range(50):
+        await queue.enqueue(f"import{i}", line=IMPORTS)
+    await queue.enqueue("report", line=REPORTS)
+    for i in range(SHARE):
+        await queue.enqueue(f"question{i}", line=ASKED)
+    order = [run for run, _ in await received(queue, SHARE + 4)]
+    questions = [f"question{i}" for i in range(SHARE)]
+    assert order == [*questions[:-1], "import0", questions[-1], "report", "import1", "import2"]
+
+
+@one_message_per_run
+async def test_receiver_without_room_for_machines_gets_people_only(queue: Queue) -> None:
+    for i in range(5):
+        await queue.enqueue(f"import{i}", line=IMPORTS)
+    await queue.enqueue("question", line=ASKED)
+    assert [message.run for message in await queue.receive(10, 120, 0, machines=0)] == ["question"]
+    assert [message.run for message in await queue.receive(10, 120, 0, machines=2)] == ["import0", "import1"]
+
+
+@one_message_per_run
+async def test_act_of_a_person_on_a_run_does_not_wait_in_the_line_of_machines(queue: Queue) -> None:
+    for i in range(3):
+        await queue.enqueue(f"import{i}", line=IMPORTS)
+    await queue.enqueue("import2", line=Line(people=True, workflow="imports"))
+    await queue.enqueue("import2", line=IMPORTS)
+    assert [run for run, _ in await received(queue)] == ["import2", "import0", "import1", "import2"]
 
 
 @one_message_per_run

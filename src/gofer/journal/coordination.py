@@ -59,6 +59,8 @@ class Head:
     """The least number of frames of the run, 0 if unknown. A journal with fewer frames has lost some."""
     facts: str = ""
     """What statistics need of an ended run (`head_facts.encode`); empty before its end, and always if it is private."""
+    by_person: bool = False
+    """Whether a person started the run, so that its messages do not wait behind those of machines."""
     retention: Retention = "due"
     """Changed only by `Store.retain`, and never by the owner of the run."""
 

@@ -8,7 +8,7 @@ from gofer.journal import inbox
 from gofer.journal.entries import RunCancelled
 from gofer.journal.store import Store
 from gofer.runtime.restored_memo import restored_from
-from gofer.stores.queue import Queue
+from gofer.stores.queue import Queue, line_of
 from gofer.values.errors import Gone
 
 
@@ -25,5 +25,5 @@ async def cancel(run: str, cancellation: RunCancelled, store: Store, queue: Queu
         await inbox.put(store, run, item, cancellation)
     except Gone:
         return False
-    await queue.enqueue(run)
+    await queue.enqueue(run, line=line_of(head, people=True))
     return True

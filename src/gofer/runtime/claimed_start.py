@@ -15,6 +15,7 @@ from gofer.journal.lineage import run_ids
 from gofer.journal.log import Pen, claim, open_claim
 from gofer.journal.store import Store
 from gofer.stores.one_place import FrontStores
+from gofer.stores.queue import line_of
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
 from gofer.values.installation_key import InstallationKey
@@ -42,9 +43,17 @@ async def start_run(
     # A run with an unknown place counts as private and is not listed until admission knows its place.
     private = event.private is not False
     conversation = await note_conversation(event.conversation, Tokens(key), stores.journals, pen.at)
-    head = Head(run=run, workflow=workflow, conversation=conversation, accepted_at=pen.at(), private=private, frames=1)
+    head = Head(
+        run=run,
+        workflow=workflow,
+        conversation=conversation,
+        accepted_at=pen.at(),
+        private=private,
+        frames=1,
+        by_person=event.actor.kind == "person",
+    )
     await stores.journals.create_head(head)
-    await stores.queue.enqueue(run)
+    await stores.queue.enqueue(run, line=line_of(head))
     return run
 
 

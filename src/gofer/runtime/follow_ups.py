@@ -6,7 +6,7 @@ from gofer.journal.entries import FeedbackGiven
 from gofer.journal.hidden_runs import write_head
 from gofer.journal.store import Store
 from gofer.runtime.followed_runs import start_following
-from gofer.stores.queue import Queue
+from gofer.stores.queue import Queue, line_of
 from gofer.workflows.load import Catalog
 
 
@@ -32,7 +32,7 @@ async def take_follow_ups(step: OwnStep, head: Head, catalog: Catalog) -> None:
     await step.drop_late_items()
 
 
-async def look_for_follow_ups(step: OwnStep, queue: Queue) -> None:
+async def look_for_follow_ups(step: OwnStep, head: Head, queue: Queue) -> None:
     """Keep a run that just ended with bad feedback, and enqueue it for items that arrived while its owner ended it.
 
     The caller has written the head. Raises TemporaryError.
@@ -41,7 +41,7 @@ async def look_for_follow_ups(step: OwnStep, queue: Queue) -> None:
     if step.progress.follow_ups.feedback:
         await _keep_until_seen(step, store, is_news=True)
     if await store.items(step.run):
-        await queue.enqueue(step.run)
+        await queue.enqueue(step.run, line=line_of(head))
 
 
 async def is_left_alone(head: Head, store: Store) -> bool:

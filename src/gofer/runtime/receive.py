@@ -36,6 +36,7 @@ from gofer.sources.receiver import (
 from gofer.sources.receivers import known
 from gofer.sources.signed_decision import read_token
 from gofer.stores.one_place import FrontStores
+from gofer.stores.queue import line_of
 from gofer.values.errors import BadRequest, Corrupt, Gone, RefusalCode, TemporaryError
 from gofer.values.events import Event
 from gofer.values.installation_key import InstallationKey
@@ -243,7 +244,7 @@ class Ingress:
             await inbox.put(self.stores.journals, run, item, ApprovalClicked(*decision, run=subagent))
         except Gone:
             return Ignored("click_too_late", "the run that asked was deleted")
-        await self.stores.queue.enqueue(run)
+        await self.stores.queue.enqueue(run, line=line_of(head, people=True))
         return None
 
     async def start(self, event: Event, workflow: str, routes: tuple[Route, ...] = ()) -> str:

@@ -13,6 +13,7 @@ from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.store import Store
 from gofer.sources.receiver import Ignored, PossibleFeedback
 from gofer.stores.one_place import FrontStores
+from gofer.stores.queue import line_of
 from gofer.values.errors import Gone
 from gofer.values.row_tokens import Tokens
 from gofer.workflows.feedback_emoji import FeedbackEmoji
@@ -45,7 +46,7 @@ async def take_feedback(
         await inbox.put(stores.journals, run, item_id(possible.at, token), given)
     except Gone:
         return TOO_LATE
-    await stores.queue.enqueue(run)
+    await stores.queue.enqueue(run, line=line_of(head, people=True))
     return "taken"
 
 

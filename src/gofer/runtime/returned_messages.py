@@ -23,7 +23,7 @@ async def replace_message(queue: Queue, queue_message: QueueMessage, seconds: fl
     The new message counts its receipts from one, so that no outage, refusal or deadline makes a dead letter.
     """
     try:
-        await queue.enqueue(queue_message.run, seconds)
+        await queue.enqueue(queue_message.run, seconds, line=queue_message.line)
         await queue.acknowledge(queue_message)
     except (TemporaryError, ConfigError):
         # The message comes back after its visibility time if this fails too.

@@ -18,6 +18,7 @@ from gofer.projections.progress import Progress, project
 from gofer.runtime.restored_memo import release, restored_from
 from gofer.runtime.restored_runs import moment
 from gofer.stores.one_place import Stores
+from gofer.stores.queue import line_of
 from gofer.values.errors import Gone, TemporaryError
 from gofer.values.outside import Clock
 
@@ -59,7 +60,7 @@ async def retry(run: str, stores: Stores, clock: Clock, owner: str) -> Retried:
     if progress.parked is not None or backup_at:
         # The item ends the wait of a parked run, and makes a run from a backup look for messages it has posted.
         await inbox.put(store, run, f"retry-{owner}", RunRetried("an operator", restored=bool(backup_at)))
-    await stores.queue.enqueue(run)
+    await stores.queue.enqueue(run, line=line_of(head, people=True))
     if backup_at:
         await release(run, store, clock)
     if await _is_cancelled(progress, run, store):

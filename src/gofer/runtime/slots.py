@@ -18,6 +18,9 @@ from gofer.values.errors import ConfigError, Corrupt, TemporaryError, fault
 VISIBILITY_SECONDS = 120.0
 """Seconds for which a received message stays hidden from other workers, unless its worker renews the time."""
 
+PEOPLE_SECONDS = 0.25
+"""Seconds between two looks for messages of people while machines have all their slots."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -41,10 +44,26 @@ class Slots:
         """The number of further conversations that fit."""
         return self.concurrency - len(self.busy)
 
+    @property
+    def free_for_machines(self) -> int:
+        """The number of further conversations that machines may have: a quarter of the slots is for people only."""
+        taken = sum(not queue_message.line.people for queue_message in self.busy.values())
+        return min(self.free, self.concurrency - self.concurrency // 4 - taken)
+
     def start(self, queue_messages: Iterable[QueueMessage]) -> None:
         """Begin to process messages, each in its own slot."""
         for queue_message in queue_messages:
             self.busy[asyncio.create_task(self.answer(queue_message, self.deadline))] = queue_message
+
+    async def fill(self, wait: float) -> None:
+        """Receive for up to `wait` seconds. While machines have all their slots, receive for people only."""
+        if self.free_for_machines > 0:
+            await self.receive(wait)
+        elif self.free > 0:
+            await self.wait_for_one(PEOPLE_SECONDS)
+            await self.receive(0.0)
+        else:
+            await self.wait_for_one()
 
     async def receive(self, wait: float) -> None:
         """Fill the free slots with messages that are due or arrive within `wait` seconds.
@@ -52,7 +71,8 @@ class Slots:
         Raises ConfigError, and an unexpected error only while no conversation is in flight that it would cut off.
         """
         try:
-            self.start(await self.queue.receive(self.free, VISIBILITY_SECONDS, wait))
+            machines = self.free_for_machines
+            self.start(await self.queue.receive(self.free, VISIBILITY_SECONDS, wait, machines=machines))
         except (TemporaryError, Corrupt) as error:
             _log.warning("the queue did not answer: %s", error)
             await asyncio.sleep(self.pause)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from gofer.journal.coordination import Head
 from gofer.journal.store import Store
-from gofer.stores.queue import Queue
+from gofer.stores.queue import Queue, line_of
 from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.outside import Clock
 
@@ -61,7 +61,7 @@ class Sweeper:
             if not heads:
                 break
             for head in await self._abandoned(heads, served):
-                await self.queue.enqueue(head.run)
+                await self.queue.enqueue(head.run, line=line_of(head))
                 count = count + 1
             last = heads[-1]
         return count

@@ -38,7 +38,7 @@ from gofer.runtime.run_reports import (
     log_failed_checks,
 )
 from gofer.runtime.slots import VISIBILITY_SECONDS, Slots
-from gofer.stores.queue import Queue, QueueMessage
+from gofer.stores.queue import Queue, QueueMessage, line_of
 from gofer.values.errors import ConfigError, Corrupt, EarlierVersion, Fenced, Gone, OtherVersion, TemporaryError, fault
 from gofer.values.outside import Clock
 from gofer.workflows.load import Catalog
@@ -111,10 +111,7 @@ class Worker:
         slots = self.slots(Deadline(self._clock))
         try:
             while True:
-                if slots.free > 0:
-                    await slots.receive(POLL_SECONDS)
-                else:
-                    await slots.wait_for_one()
+                await slots.fill(POLL_SECONDS)
         finally:
             slots.deadline.end()
             if self.limits.grace:
@@ -149,7 +146,7 @@ class Worker:
         if head is not None and busy and await is_left_alone(head, self.services.store):
             # The worker with the lease will not look for this run afterwards. So this message is replaced by a new one,
             # which starts counting its receives from one.
-            await self.queue.enqueue(queue_message.run, BUSY_SECONDS)
+            await self.queue.enqueue(queue_message.run, BUSY_SECONDS, line=queue_message.line)
         await self.queue.acknowledge(queue_message)
 
     async def _continue_conversation(self, conversation: str, queue_message: QueueMessage, deadline: Deadline) -> bool:
@@ -174,7 +171,7 @@ class Worker:
             await leased.release(owner)
         # After the release, so that the worker that receives this message can lease the conversation.
         if head := await (await self.services.conversation(conversation)).oldest_runnable():
-            await self.queue.enqueue(head.run)
+            await self.queue.enqueue(head.run, line=line_of(head))
         await self.export(run, progress, deadline)
         if self.reviewer is not None:
             # The run that the message names may have ended before a crash.
@@ -352,7 +349,7 @@ class Worker:
                 elif not step.is_private:
                     log_end(head, left, seconds)
                     log_failed_checks(head, step.progress)
-                    await look_for_follow_ups(step, self.queue)
+                    await look_for_follow_ups(step, head, self.queue)
             case RunParked(until=until):
                 await self._write_head(head, "parked", step.progress.parked_reason, step, wakes_at=until)
                 # An item that arrived before the head was written was enqueued while this worker had the run.
@@ -360,7 +357,7 @@ class Worker:
                 if not await step.has_news():
                     # If the wait is longer than the longest delay of a queue, the run is parked and enqueued again.
                     delay = min(max(0.0, until / 1000 - self._clock.now()), LONGEST_PARKED)
-                await self.queue.enqueue(head.run, delay)
+                await self.queue.enqueue(head.run, delay, line=line_of(head))
             case RunHandedOver():
                 step.deadline.note_hand_over()
                 # The worker looks for the next run of the conversation right after this.

@@ -8,18 +8,20 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 
-from gofer.stores.queue import DeadLetter, Queue, QueueMessage
+from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage
 
 
 class UnreadQueue(Queue):
     """A queue that is always empty."""
 
     @override
-    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
         """Keep no message."""
 
     @override
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
         await asyncio.sleep(wait)
         return ()
 

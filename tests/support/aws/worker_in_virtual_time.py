@@ -39,11 +39,13 @@ class WatchedQueue(MemoryQueue):
         self.fails: list[Exception] = []
         """Errors of the next requests to receive."""
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
         self.receives.append(self.clock.monotonic())
         if self.fails:
             raise self.fails.pop(0)
-        return await super().receive(limit, visibility, wait)
+        return await super().receive(limit, visibility, wait, machines=machines)
 
     async def acknowledge(self, queue_message: QueueMessage) -> None:
         self.acknowledged.append(queue_message.run)

@@ -58,8 +58,10 @@ class CountingQueue(MemoryQueue):
 
     received = 0
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        queue_messages = await super().receive(limit, visibility, wait)
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
+        queue_messages = await super().receive(limit, visibility, wait, machines=machines)
         self.received += len(queue_messages)
         return queue_messages
 

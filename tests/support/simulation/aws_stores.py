@@ -1,13 +1,14 @@
 """Stores like those of AWS, in virtual time: a table with failing requests, and a queue that duplicates messages."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gofer.stores.aws.items import FRAMES
 from gofer.stores.aws.queue import LONGEST_DELAY
 from gofer.stores.aws.table import KEY, Indexed, Item, Key, Put, Refused, Span, Table, Write
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.stores.queue import QueueMessage
+from gofer.stores.queue import UNKNOWN, Line, QueueMessage
 from gofer.values.outside import Clock
 from support.aws.memory_table import MemoryTable
 from support.simulation.machines import Faults, Machine
@@ -91,18 +92,17 @@ class StandardQueue(MemoryQueue):
         super().__init__(clock)
         self._enqueued = 0
 
-    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
         self._enqueued += 1
         # Under a unique name, so that no waiting message is replaced by one of the same run.
-        await super().enqueue(f"{self._enqueued}/{run}", min(delay, LONGEST_DELAY))
+        await super().enqueue(f"{self._enqueued}/{run}", min(delay, LONGEST_DELAY), line=line)
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        found = await super().receive(limit, visibility, wait)
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
+        found = await super().receive(limit, visibility, wait, machines=machines)
         for queue_message in found:
             if queue_message.receives > RECEIVES:
                 await self.move_to_dead_letters(queue_message, "it was received too often without an answer")
         kept = [queue_message for queue_message in found if queue_message.receives <= RECEIVES]
-        return [
-            QueueMessage(queue_message.run.partition("/")[2], queue_message.receipt, queue_message.receives)
-            for queue_message in kept
-        ]
+        return [replace(queue_message, run=queue_message.run.partition("/")[2]) for queue_message in kept]

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from gofer.journal.coordination import Head, InboxItem, Retention, Spent, Usage
 from gofer.journal.store import Store
-from gofer.stores.queue import DeadLetter, Queue, QueueMessage
+from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage
 from gofer.values.errors import TemporaryError
 
 T = TypeVar("T")
@@ -212,12 +212,14 @@ class MachineQueue:
         self._machine = machine
         self._queue = queue
 
-    async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        await self._machine.io(lambda: self._queue.enqueue(run, delay))
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+        await self._machine.io(lambda: self._queue.enqueue(run, delay, line=line))
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
         await self._machine.boundary()
-        queue_messages = await self._queue.receive(1, visibility, wait)
+        queue_messages = await self._queue.receive(1, visibility, wait, machines=machines)
         await self._machine.boundary()
         return queue_messages
 

@@ -135,10 +135,12 @@ class DamagedQueue(MemoryQueue):
 
     damaged = True
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
         if self.damaged:
             raise Corrupt("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
-        return await super().receive(limit, visibility, wait)
+        return await super().receive(limit, visibility, wait, machines=machines)
 
 
 async def test_worker_recovers_from_a_corrupt_queue_file() -> None:
@@ -172,11 +174,13 @@ class DeafQueue(MemoryQueue):
 
     failures = 1
 
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
         if self.failures:
             self.failures -= 1
             raise TemporaryError("locked")
-        return await super().receive(limit, visibility, wait)
+        return await super().receive(limit, visibility, wait, machines=machines)
 
 
 async def test_worker_polls_again_after_a_queue_failure() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from gofer.stores.offers import Offers
-from gofer.stores.queue import DeadLetter, Queue, QueueMessage
+from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage
 from gofer.values.errors import ConfigError, TemporaryError
 
 _log = logging.getLogger(__name__)
@@ -37,11 +37,13 @@ class BatchQueue(Queue):
     """Whether the last look at the queue found messages, so that more may wait there than are offered."""
 
     @override
-    async def enqueue(self, run: str, delay: float = 0.0) -> None:
-        await self.queue.enqueue(run, delay)
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+        await self.queue.enqueue(run, delay, line=line)
 
     @override
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
         received = await self._arrived(limit, visibility, wait)
         self.unanswered.update(queue_message.receipt for queue_message in received)
         if received and self.deferred is not None:

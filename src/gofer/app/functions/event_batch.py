@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from gofer.stores.aws.queue import line_in
 from gofer.stores.queue import QueueMessage
 from gofer.values.canonical_json import as_list, as_object, as_text, decode
 from gofer.values.errors import BadRequest
@@ -56,9 +57,11 @@ def _queue_message(record: Mapping[str, object]) -> QueueMessage | None:
     except BadRequest:
         return None
     receipt = as_text(record.get("receiptHandle"))
-    receives = as_text(as_object(record.get("attributes")).get("ApproximateReceiveCount"))
+    attributes = as_object(record.get("attributes"))
+    receives = as_text(attributes.get("ApproximateReceiveCount"))
     if not _RUN.fullmatch(run) or not receipt:
         return None
-    if not _DIGITS.fullmatch(receives):
-        return QueueMessage(run, receipt, 1)
-    return QueueMessage(run, receipt, int(receives))
+    count = 1
+    if _DIGITS.fullmatch(receives):
+        count = int(receives)
+    return QueueMessage(run, receipt, count, line_in(attributes))

@@ -39,10 +39,10 @@ ENDED = "ended#"
 """The prefixes of sort keys."""
 RETENTIONS: tuple[Retention, ...] = ("due", "kept", "unseen", "deleting", "deleted")
 
-_TYPES = (str, str, str, int, str, bool, int, str, int, int, str, str)
+_TYPES = (str, str, str, int, str, bool, int, str, int, int, str, bool, str)
 _NAMES = (
     *("run", "workflow", "conversation", "accepted_at", "status", "private"),
-    *("updated_at", "reason", "wakes_at", "frames", "facts", "retention"),
+    *("updated_at", "reason", "wakes_at", "frames", "facts", "by_person", "retention"),
 )
 _LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999; a larger number is no valid time."""
@@ -154,8 +154,8 @@ def head_item(head: Head) -> Item:
 
 def head_of(item: Item) -> Head:
     """Return the head in an item. Raises Corrupt."""
-    # Heads of earlier versions have no facts.
-    whole = {"facts": "", **item}
+    # Heads of earlier versions lack these.
+    whole = {"facts": "", "by_person": False, **item}
     values = tuple(whole.get(name) for name in _NAMES)
     if tuple(map(type, values)) == _TYPES:
         head = Head(*values)  # pyright: ignore[reportArgumentType]

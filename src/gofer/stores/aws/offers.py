@@ -9,7 +9,7 @@ from typing import Any
 from typing_extensions import override
 
 from gofer.stores.aws.calls import Aws
-from gofer.stores.aws.queue import BATCH_SIZE, SqsClient
+from gofer.stores.aws.queue import BATCH_SIZE, SqsClient, group_of, line_in
 from gofer.stores.offers import Offers
 from gofer.stores.queue import QueueMessage
 from gofer.values.canonical_json import as_object, as_text, decode, encode_text
@@ -35,6 +35,7 @@ class SqsOffers(Offers):
             "run": queue_message.run,
             "receipt": queue_message.receipt,
             "receives": queue_message.receives,
+            **group_of(queue_message.line),
         }
         body = encode_text(content)
         await self._aws.answer(self._client.send_message, QueueUrl=self._url, MessageBody=body)
@@ -73,4 +74,4 @@ def _offered(body: str) -> QueueMessage | None:
     if not (run and receipt and isinstance(receives, int)):
         _log.error("an offer names no message of the queue, and is ignored")
         return None
-    return QueueMessage(run, receipt, receives)
+    return QueueMessage(run, receipt, receives, line_in(content))

@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 from typing_extensions import override
 
 from gofer.stores.aws.calls import Aws, Operation, Refusal
-from gofer.stores.queue import DeadLetter, Queue, QueueMessage
+from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage
 from gofer.values.canonical_json import encode_text
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Clock
@@ -36,7 +36,11 @@ _NOT_HELD = (
     *("AWS.SimpleQueueService.MessageNotInflight", "InvalidParameterValueException"),
 )
 """The error codes of SQS for a receipt that is no longer valid."""
-_ATTRIBUTES = ["ApproximateReceiveCount", "SentTimestamp"]
+GROUP = "MessageGroupId"
+"""The attribute that names the workflow of a machine's message. SQS serves other messages first while a group has a
+large share of the messages in flight. Each message without a group counts as a group of its own."""
+_LONGEST_GROUP = 128
+_ATTRIBUTES = ["ApproximateReceiveCount", "SentTimestamp", GROUP]
 
 Message = Mapping[str, Any]
 """A message in the response of ReceiveMessage."""
@@ -66,19 +70,22 @@ class SqsQueue(Queue):
         """When the delayed message of each run is due, unix seconds; only messages of this process."""
 
     @override
-    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
         seconds = min(max(0, math.ceil(delay)), LONGEST_DELAY)
         now = self._clock.now()
         # No worker can have received a message that is still delayed, so a second one would be superfluous.
         if now + _MARGIN < self._due.get(run, 0.0) <= now + seconds:
             return
         body = encode_text({"run": run})
-        await self._aws.answer(self._client.send_message, QueueUrl=self._url, MessageBody=body, DelaySeconds=seconds)
+        arguments = {"QueueUrl": self._url, "MessageBody": body, "DelaySeconds": seconds, **group_of(line)}
+        await self._aws.answer(self._client.send_message, **arguments)
         if seconds:
             self._due = {waiting: due for waiting, due in self._due.items() if due > now} | {run: now + seconds}
 
     @override
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
         messages = await self._messages(self._url, limit, visibility, wait)
         received = [(message, _queue_message(message)) for message in messages]
         malformed = [message for message, queue_message in received if queue_message is None]
@@ -167,6 +174,21 @@ class SqsQueue(Queue):
         await self._aws.ask(self._client.delete_message, refusals=_NOT_HELD, QueueUrl=url, ReceiptHandle=receipt)
 
 
+def group_of(line: Line) -> Mapping[str, str]:
+    """Return the argument that puts a message into the group of a machine's workflow; none for a person's message."""
+    if line.people:
+        return {}
+    return {GROUP: line.workflow[:_LONGEST_GROUP]}
+
+
+def line_in(attributes: Mapping[str, object]) -> Line:
+    """Return the line of a message with these attributes."""
+    workflow = attributes.get(GROUP)
+    if isinstance(workflow, str) and workflow:
+        return Line(people=False, workflow=workflow)
+    return UNKNOWN
+
+
 def run_of(body: str) -> str | None:
     """Return the id of the run in the body of a message, or None if there is none."""
     run = _object(body).get("run")
@@ -177,7 +199,7 @@ def _queue_message(message: Message) -> QueueMessage | None:
     run = run_of(message["Body"])
     if run is None:
         return None
-    return QueueMessage(run, message["ReceiptHandle"], _receives(message))
+    return QueueMessage(run, message["ReceiptHandle"], _receives(message), line_in(message.get("Attributes", {})))
 
 
 def _receives(message: Message) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from gofer.stores.queue import DeadLetter, Queue, QueueMessage, wait_for_message
+from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage, Turns, wait_for_message
 from gofer.values.outside import Clock
 
 
@@ -14,6 +14,7 @@ from gofer.values.outside import Clock
 class _Queued:
     run: str
     visible_at: float
+    line: Line
     receives: int = 0
 
     def held(self, now: float) -> bool:
@@ -29,23 +30,26 @@ class MemoryQueue(Queue):
         self._count = 0
         self._dead: list[DeadLetter] = []
         self._arrived = asyncio.Event()
+        self._turns = Turns()
 
     @override
-    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
         now = self._clock.now()
         waiting = (queued for queued in self._queued.values() if queued.run == run and not queued.held(now))
-        if not any(queued.visible_at <= now + delay for queued in waiting):
+        if not any(queued.visible_at <= now + delay and queued.line.people >= line.people for queued in waiting):
             self._count += 1
-            self._queued[str(self._count)] = _Queued(run, now + delay)
+            self._queued[str(self._count)] = _Queued(run, now + delay, line)
         self._arrived.set()
 
     @override
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
-        queue_messages = self._take(limit, visibility)
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
+        queue_messages = self._take(limit, visibility, machines)
         if queue_messages or wait <= 0:
             return queue_messages
         await wait_for_message(self._arrived, wait)
-        return self._take(limit, visibility)
+        return self._take(limit, visibility, machines)
 
     @override
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:
@@ -78,11 +82,17 @@ class MemoryQueue(Queue):
             return None
         return queued
 
-    def _take(self, limit: int, visibility: float) -> list[QueueMessage]:
+    def _take(self, limit: int, visibility: float, machines: int | None) -> list[QueueMessage]:
         self._arrived.clear()
         now = self._clock.now()
-        due = [(receipt, queued) for receipt, queued in self._queued.items() if queued.visible_at <= now][:limit]
-        for _, queued in due:
+        due: dict[Line, list[str]] = {}
+        for receipt, queued in self._queued.items():
+            if queued.visible_at <= now:
+                due.setdefault(queued.line, []).append(receipt)
+        taken: list[QueueMessage] = []
+        for receipt in self._turns.take(due, limit, machines):
+            queued = self._queued[receipt]
             queued.visible_at = now + visibility
             queued.receives += 1
-        return [QueueMessage(queued.run, receipt, queued.receives) for receipt, queued in due]
+            taken.append(QueueMessage(queued.run, receipt, queued.receives, queued.line))
+        return taken

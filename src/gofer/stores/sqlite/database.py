@@ -28,7 +28,12 @@ PAGE_BYTES = 1024
 """The page size of a new file. Each table and index takes a page at least, and most commits change a few short rows, so
 small pages keep a small file small and the log short. An existing file keeps its size."""
 
-_ADDED = (("heads", "facts", "TEXT NOT NULL DEFAULT ''"),)
+_ADDED = (
+    ("heads", "facts", "TEXT NOT NULL DEFAULT ''"),
+    ("heads", "by_person", "INTEGER NOT NULL DEFAULT 0"),
+    ("queue_messages", "people", "INTEGER NOT NULL DEFAULT 1"),
+    ("queue_messages", "workflow", "TEXT NOT NULL DEFAULT ''"),
+)
 """Table, name and type of columns that files of this format may lack, because an earlier version wrote them."""
 
 _SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)

@@ -14,10 +14,11 @@ Row = tuple[Any, ...]
 """The values of one row, of the types that SCHEMA declares."""
 
 HEAD = (
-    "run, workflow, conversation, accepted_at, status, private, updated_at, reason, wakes_at, frames, facts, retention"
+    "run, workflow, conversation, accepted_at, status, private, updated_at, reason, wakes_at, frames, facts, by_person,"
+    " retention"
 )
 """The columns of a head."""
-_TYPES = (str, str, str, int, str, int, int, str, int, int, str, str)
+_TYPES = (str, str, str, int, str, int, int, str, int, int, str, int, str)
 _LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999; a larger number is no valid time."""
 REPLACED = ", ".join(f"{name} = excluded.{name}" for name in HEAD.split(", ")[1:-1])
@@ -42,6 +43,7 @@ def row_of(head: Head) -> Row:
         head.wakes_at,
         head.frames,
         head.facts,
+        int(head.by_person),
         head.retention,
     )
 
@@ -49,12 +51,14 @@ def row_of(head: Head) -> Row:
 def head_of(row: Row) -> Head:
     """Return the head of a row. Raises Corrupt."""
     run, workflow, conversation, accepted_at, status, private, updated_at, *rest = row
-    times = (accepted_at, updated_at, rest[1])
+    reason, wakes_at, frames, facts, by_person, retention = rest
+    times = (accepted_at, updated_at, wakes_at)
     plausible = tuple(map(type, row)) == _TYPES and all(0 <= at <= _LATEST for at in times)
     if not plausible or not all(map(_is_text, row)):
         named = ascii(run)[1:-1] if isinstance(run, str) else "?"
         raise Corrupt(f"The list row of run {named} is damaged; restore gofer.db from a backup.")
-    return Head(run, workflow, conversation, accepted_at, status, bool(private), updated_at, *rest)
+    begun = (run, workflow, conversation, accepted_at, status, bool(private), updated_at)
+    return Head(*begun, reason, wakes_at, frames, facts, bool(by_person), retention)
 
 
 def usage_of(row: Row) -> Usage:

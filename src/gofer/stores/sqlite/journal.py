@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
     status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
     wakes_at INTEGER NOT NULL, frames INTEGER NOT NULL, retention TEXT NOT NULL,
-    facts TEXT NOT NULL DEFAULT ''
+    facts TEXT NOT NULL DEFAULT '', by_person INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX IF NOT EXISTS heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX IF NOT EXISTS heads_public ON heads (accepted_at DESC, run) WHERE private = 0;

@@ -2,20 +2,21 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from typing_extensions import override
 
-from gofer.stores.queue import DeadLetter, Queue, QueueMessage, wait_for_message
+from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage, Turns, wait_for_message
 from gofer.stores.sqlite.database import Database, fetch
 from gofer.values.outside import Clock
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS queue_messages (
-    id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL,
+    people INTEGER NOT NULL DEFAULT 1, workflow TEXT NOT NULL DEFAULT ''
 );
-CREATE INDEX IF NOT EXISTS queue_messages_due ON queue_messages (visible_at);
+CREATE INDEX IF NOT EXISTS queue_messages_in_line ON queue_messages (people, workflow, visible_at);
 CREATE INDEX IF NOT EXISTS queue_messages_of_run ON queue_messages (run, visible_at);
 CREATE TABLE IF NOT EXISTS dead_letters (
     id INTEGER PRIMARY KEY, run TEXT NOT NULL, at REAL NOT NULL, reason TEXT NOT NULL
@@ -42,25 +43,28 @@ class SqliteQueue(Queue):
         self._database = database
         self._clock = clock
         self._arrived = asyncio.Event()
+        self._turns = Turns()
 
     @override
-    async def enqueue(self, run: str, delay: float = 0.0) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
         now = self._clock.now()
         await fetch(
             self._database,
-            "INSERT INTO queue_messages (run, visible_at, receives) SELECT ?1, ?2, 0 WHERE NOT EXISTS"
-            " (SELECT 1 FROM queue_messages"
-            " WHERE run = ?1 AND visible_at <= ?2 AND (receives = 0 OR visible_at <= ?3))",
-            (run, now + delay, now),
+            "INSERT INTO queue_messages (run, visible_at, receives, people, workflow) SELECT ?1, ?2, 0, ?4, ?5"
+            " WHERE NOT EXISTS (SELECT 1 FROM queue_messages"
+            " WHERE run = ?1 AND visible_at <= ?2 AND (receives = 0 OR visible_at <= ?3) AND people >= ?4)",
+            (run, now + delay, now, int(line.people), line.workflow),
         )
         self._arrived.set()
 
     @override
-    async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+    async def receive(
+        self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+    ) -> Sequence[QueueMessage]:
         until = self._clock.monotonic() + wait
         while True:
             self._arrived.clear()
-            queue_messages = await self._take(limit, visibility)
+            queue_messages = await self._take(limit, visibility, machines)
             left = until - self._clock.monotonic()
             if queue_messages or left <= 0:
                 return queue_messages
@@ -107,20 +111,46 @@ class SqliteQueue(Queue):
         Call this only while no other process can hold a message.
         """
         now = self._clock.now()
-        statement = "UPDATE queue_messages SET visible_at = ? WHERE visible_at > ? RETURNING id"
-        return len(await fetch(self._database, statement, (now, now + LONGEST_DELAY)))
+        statement = "UPDATE queue_messages SET visible_at = ? WHERE people = ? AND workflow = ? AND visible_at > ?"
+
+        def work(connection: sqlite3.Connection) -> int:
+            changes = [(now, int(line.people), line.workflow, now + LONGEST_DELAY) for line in _lines(connection)]
+            return sum(connection.execute(statement, change).rowcount for change in changes)
+
+        return await self._database.run(work)
 
     def _held(self, queue_message: QueueMessage) -> tuple[str, int, float]:
         """Return the parameters of _HELD."""
         return queue_message.receipt, queue_message.receives, self._clock.now()
 
-    async def _take(self, limit: int, visibility: float) -> list[QueueMessage]:
+    async def _take(self, limit: int, visibility: float, machines: int | None) -> Sequence[QueueMessage]:
         now = self._clock.now()
-        rows = await fetch(
-            self._database,
-            "UPDATE queue_messages SET visible_at = ?1 + ?2, receives = receives + 1 WHERE id IN"
-            " (SELECT id FROM queue_messages WHERE visible_at <= ?1 ORDER BY visible_at, id LIMIT ?3)"
-            " RETURNING id, run, receives",
-            (now, visibility, limit),
-        )
-        return [QueueMessage(run, str(receipt), receives) for receipt, run, receives in rows]
+
+        def work(connection: sqlite3.Connection) -> Sequence[QueueMessage]:
+            due = {line: _due(connection, line, now, limit) for line in _lines(connection)}
+            taken = self._turns.take(due, limit, machines)
+            hidden = [(now + visibility, message.receives, int(message.receipt)) for message in taken]
+            connection.executemany("UPDATE queue_messages SET visible_at = ?, receives = ? WHERE id = ?", hidden)
+            return taken
+
+        return await self._database.run(work)
+
+
+def _lines(connection: sqlite3.Connection) -> Iterator[Line]:
+    """Yield the lines with messages, with one search in the index for each, however many messages wait."""
+    statement = "SELECT min(workflow) FROM queue_messages WHERE people = ? AND workflow >= ?"
+    for people in (True, False):
+        (workflow,) = connection.execute(statement, (people, "")).fetchone()
+        while workflow is not None:
+            yield Line(people, workflow)
+            (workflow,) = connection.execute(statement, (people, f"{workflow}\0")).fetchone()
+
+
+def _due(connection: sqlite3.Connection, line: Line, now: float, limit: int) -> Sequence[QueueMessage]:
+    """Return the oldest due messages of a line as their receiver will hold them."""
+    rows = connection.execute(
+        "SELECT run, id, receives + 1 FROM queue_messages WHERE people = ? AND workflow = ? AND visible_at <= ?"
+        " ORDER BY visible_at, id LIMIT ?",
+        (int(line.people), line.workflow, now, limit),
+    )
+    return [QueueMessage(run, str(receipt), receives, line) for run, receipt, receives in rows]

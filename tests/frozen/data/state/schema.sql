@@ -8,7 +8,7 @@ CREATE TABLE heads (
     run TEXT PRIMARY KEY, workflow TEXT NOT NULL, conversation TEXT NOT NULL, accepted_at INTEGER NOT NULL,
     status TEXT NOT NULL, private INTEGER NOT NULL, updated_at INTEGER NOT NULL, reason TEXT NOT NULL,
     wakes_at INTEGER NOT NULL, frames INTEGER NOT NULL, retention TEXT NOT NULL,
-    facts TEXT NOT NULL DEFAULT ''
+    facts TEXT NOT NULL DEFAULT '', by_person INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE inbox (
     run TEXT NOT NULL, id TEXT NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (run, id)
@@ -21,7 +21,8 @@ CREATE TABLE memos (
     key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL, at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE queue_messages (
-    id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL
+    id INTEGER PRIMARY KEY, run TEXT NOT NULL, visible_at REAL NOT NULL, receives INTEGER NOT NULL,
+    people INTEGER NOT NULL DEFAULT 1, workflow TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE usage (
     scope TEXT NOT NULL, run TEXT NOT NULL, at INTEGER NOT NULL, usd REAL NOT NULL, PRIMARY KEY (scope, run)
@@ -40,7 +41,7 @@ CREATE INDEX heads_runnable ON heads (conversation, accepted_at, run)
 CREATE INDEX heads_unfinished ON heads (max(accepted_at, updated_at, wakes_at), run)
     WHERE status IN ('queued', 'running', 'parked');
 CREATE INDEX memos_expiring ON memos (at);
-CREATE INDEX queue_messages_due ON queue_messages (visible_at);
+CREATE INDEX queue_messages_in_line ON queue_messages (people, workflow, visible_at);
 CREATE INDEX queue_messages_of_run ON queue_messages (run, visible_at);
 CREATE INDEX usage_by_age ON usage (scope, at, run);
 CREATE INDEX usage_expiring ON usage (at);

@@ -268,7 +268,9 @@ def any_head(draw: st.DrawFn) -> Head:
     retention = draw(st.sampled_from(RETENTIONS))
     # Only ended runs have facts.
     facts = draw(st.sampled_from(FACTS)) if status in ENDED else ""
-    return Head(run, "w", conversation, accepted_at, status, private, updated_at, "", wakes_at, 1, facts, retention)
+    return Head(
+        run, "w", conversation, accepted_at, status, private, updated_at, "", wakes_at, 1, facts, retention=retention
+    )
 
 
 STEPS = st.one_of(

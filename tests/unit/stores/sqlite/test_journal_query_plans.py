@@ -79,7 +79,7 @@ def filled(rows: int) -> sqlite3.Connection:
             "frames": lambda i: (f"r{i // 3}", i % 3 + 1, b"frame"),
             "inbox": lambda i: (f"r{i}", "a", b"item"),
             "leases": lambda i: (f"c{i}", "somebody", 1.0),
-            "queue_messages": lambda i: (i, f"r{i}", float(i), 0),
+            "queue_messages": lambda i: (i, f"r{i}", float(i), 0, i % 2, f"w{i % 3}"),
             "usage": lambda i: (f"s{i // 3}", f"r{i}", i, 0.5),
             "memos": lambda i: (f"k{i}", "v", i),
             "dead_letters": lambda i: (i, f"r{i}", float(i), "why"),
@@ -89,7 +89,7 @@ def filled(rows: int) -> sqlite3.Connection:
 
 
 def head_row(i: int, private: int, status: str) -> tuple[object, ...]:
-    return f"r{i}", "w", f"c{i // 3}", i, status, private, i, "", 0, 3, "due", ""
+    return f"r{i}", "w", f"c{i // 3}", i, status, private, i, "", 0, 3, "due", "", 0
 
 
 def fill(connection: sqlite3.Connection, rows: int, tables: Mapping[str, Callable[[int], tuple[object, ...]]]) -> None:
