@@ -9,7 +9,7 @@ from gofer.app.toolbox import build_tools
 from gofer.check.company_tools import check_company
 from gofer.check.dead_names import Former
 from gofer.check.folder import check_folder
-from gofer.check.models import model_table
+from gofer.check.models import NamedModel, model_table, named_models
 from gofer.models.price_library import look_up
 from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.sources.workflow_files import load_catalog
@@ -77,6 +77,11 @@ def price_list(folder: Path, code: Path | None = None) -> str:
     recorder = Recorder(look_up)
     load_catalog(folder, code, look_up=recorder)
     return recorder.text()
+
+
+def models_in(folder: Path) -> Sequence[NamedModel]:
+    """Return each model that the files of a folder name, with its place."""
+    return named_models(folder, look_up)
 
 
 def models(folder: Path) -> str:

@@ -8,11 +8,14 @@ from gofer.models.abilities import TEXT_ONLY
 from gofer.models.served_model import LookUp, Price, ServedModel
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.canonical_json import as_object
+from gofer.workflows.form import fill
+from gofer.workflows.load import DEFAULTS, workflow_files
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.review_form import REVIEWER_ROLE
 from gofer.workflows.schema import Defaults
 from gofer.workflows.sentences import close_match
-from gofer.workflows.yaml_source import Loc, Source
+from gofer.workflows.subagent import subagent_files
+from gofer.workflows.yaml_source import Loc, Source, read_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ def check_models(workflows: Sequence[Source], folder: FolderDefaults) -> Iterato
     if folder.source.mistakes and not folder.source.is_mapping:
         # The roles of an unreadable file are unknown.
         return
-    yield from _once(_unpriced(workflows, folder))
+    yield from (_no_price(one) for one in _named(workflows, folder) if one.model.price is None)
     yield from _reviews_itself(workflows, folder)
     known = as_object(folder.source.fields.get("models"))
     for source in workflows:
@@ -57,25 +60,40 @@ def _choice(source: Source) -> tuple[Loc, str]:
     return loc, "default"
 
 
-def _once(found: Iterator[tuple[ServedModel, Mistake]]) -> Iterator[Mistake]:
-    seen: set[tuple[str, str]] = set()
-    for model, mistake in found:
-        key = (model.endpoint.name, model.name)
-        if key not in seen:
-            seen.add(key)
-            yield mistake
+@dataclass(frozen=True, slots=True)
+class NamedModel:
+    """A model with the place of a file that names it."""
+
+    model: ServedModel
+    source: Source
+    loc: Loc
+    roles: Collection[str] = ()
+    """The roles that the name could have meant; empty for the model of a role."""
 
 
-def _unpriced(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[tuple[ServedModel, Mistake]]:
-    """Yield each model without a price with its hint: models of roles first, then models that workflows name."""
+def named_models(folder: Path, look_up: LookUp) -> Sequence[NamedModel]:
+    """Return each model that the files of a folder name, once."""
+    defaults = read_source(folder / DEFAULTS)
+    filled, _ = fill(defaults, Defaults)
+    files = [*workflow_files(folder), *subagent_files(folder.parent)]
+    return _named([read_source(path) for path in files], FolderDefaults(defaults, filled or Defaults(), look_up))
+
+
+def _named(workflows: Sequence[Source], folder: FolderDefaults) -> Sequence[NamedModel]:
+    """Return each model once: models of roles first, then models that workflows name."""
+    found: dict[tuple[str, str], NamedModel] = {}
+    for one in _every_named(workflows, folder):
+        found.setdefault((one.model.endpoint.name, one.model.name), one)
+    return [*found.values()]
+
+
+def _every_named(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[NamedModel]:
     if folder.defaults is None:
         return
     roles = folder.defaults.roles(folder.look_up)
     for role in roles.models:
         for at, model in enumerate(roles.of(role)):
-            if model.price is None:
-                loc = folder.source.known(("models", role, at))
-                yield model, _no_price(folder.source, loc, model)
+            yield NamedModel(model, folder.source, folder.source.known(("models", role, at)))
     known = [*roles.models, "default"]
     for source in workflows:
         if not source.is_mapping:
@@ -83,9 +101,7 @@ def _unpriced(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[t
         loc, name = _choice(source)
         if name in known or close_match(name, known):
             continue
-        for model in roles.of(name):
-            if model.price is None:
-                yield model, _no_price(source, loc, model, roles.models)
+        yield from (NamedModel(model, source, loc, roles.models) for model in roles.of(name))
 
 
 def _reviews_itself(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[Mistake]:
@@ -110,18 +126,33 @@ def _reviews_itself(workflows: Sequence[Source], folder: FolderDefaults) -> Iter
     yield Mistake(folder.source.file, place, "reviewer-of-itself", message, hint)
 
 
-def _no_price(source: Source, loc: Loc, model: ServedModel, roles: Collection[str] = ()) -> Mistake:
-    """Return the hint about a model without a price. `roles` are those that its name could have meant."""
-    name = model.name[:80]
+def not_served(one: NamedModel) -> Mistake:
+    """Return the mistake of a model that its endpoint does not have."""
+    endpoint = one.model.endpoint
+    message = f"The endpoint `{endpoint.name}` has no model `{one.model.name[:80]}`."
+    hint = "Write the name of a model that it has, as its provider spells it."
+    if one.roles:
+        hint = (
+            f"Write a role of defaults.yaml ({_listed(one.roles)}), or a model that it has, as its provider spells it."
+        )
+    return Mistake(one.source.file, one.source.place(one.loc), "unknown-model", message, hint)
+
+
+def _listed(roles: Collection[str]) -> str:
+    return ", ".join(f"`{role}`" for role in [*roles][:8])
+
+
+def _no_price(one: NamedModel) -> Mistake:
+    """Return the hint about a model without a price."""
+    name = one.model.name[:80]
     message = (
         f"The price of the model `{name}` is unknown, so the limit `tokens` applies to its runs and `usd` does not."
     )
     hint = "Add `price: {input: …, output: …}` to it under `models` in defaults.yaml."
-    if roles:
+    if one.roles:
         message = f"There is no role `{name}`, and the{message.removeprefix('The')}"
-        known = ", ".join(f"`{role}`" for role in [*roles][:8])
-        hint = f"Write a role of defaults.yaml ({known}), or add the model with its price under `models` there."
-    return Mistake(source.file, source.place(loc), "unpriced-model", message, hint)
+        hint = f"Write a role of defaults.yaml ({_listed(one.roles)}), or add the model with its price under `models`."
+    return Mistake(one.source.file, one.source.place(one.loc), "unpriced-model", message, hint)
 
 
 def _unknown_role(source: Source, loc: Loc, name: str, defaults: Source) -> Mistake:

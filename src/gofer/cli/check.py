@@ -1,16 +1,21 @@
 """`gofer check`: lists the mistakes in the files that people edit."""
 
 import argparse
+import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 
 from gofer.app.catalog import mistakes as workflow_mistakes
-from gofer.app.catalog import models
+from gofer.app.catalog import models, models_in
+from gofer.app.doctor.models import unserved
 from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.app.evals.repository import former
+from gofer.app.http import http_client
+from gofer.app.model_endpoints import models_of
+from gofer.app.settings import process_settings
 from gofer.check.sarif import sarif
 from gofer.evals.load import FOLDER as EVALS
 from gofer.tools.company import FOLDER as TOOLS
@@ -30,7 +35,7 @@ _EXAMPLES = """examples:
   gofer check skills/citing-sources      only this skill and its scripts
   gofer check evals/file-ticket.yaml     only this eval file
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, level, message, hint}
-  gofer check --models                   a table of the models: endpoint, key, price, window, reads
+  gofer check --models                   ask each endpoint for its models (one token each), and print a table of them
   gofer check --sarif > check.sarif      for code hosts that show mistakes beside the lines
 
 Exit codes: 0 no mistakes (hints are allowed), 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
@@ -48,7 +53,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON list on stdout")
     form.add_argument(
-        "--models", action="store_true", help="also print a table of the models: endpoint, key, price, window, reads"
+        "--models",
+        action="store_true",
+        help="also ask each endpoint for its models, and print a table of them: endpoint, key, price, window, reads",
     )
     form.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0 on stdout")
     parser.epilog = _EXAMPLES
@@ -56,7 +63,10 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Print every mistake, one per line unless an option chooses another format."""
-    found = in_order(mistake for path in arguments.paths or ["agents"] for mistake in _check(Path(path)))
+    paths = [Path(path) for path in arguments.paths or ["agents"]]
+    found = in_order(mistake for path in paths for mistake in _check(path))
+    if arguments.models and not any(not mistake.is_hint for mistake in found):
+        found = in_order([*found, *asyncio.run(_unserved({_folder(path) for path in paths}))])
     if arguments.json:
         print(json.dumps([mistake.to_json() for mistake in found], indent=2))
     elif arguments.sarif:
@@ -67,9 +77,19 @@ def execute(arguments: argparse.Namespace) -> int:
     if any(not mistake.is_hint for mistake in found):
         return 1
     if arguments.models:
-        for path in arguments.paths or ["agents"]:
-            print(models(_folder(Path(path))), end="")
+        for path in paths:
+            print(models(_folder(path)), end="")
     return 0
+
+
+async def _unserved(folders: Collection[Path]) -> Sequence[Mistake]:
+    """Return the models that their endpoints do not have; none without an endpoint."""
+    settings = process_settings()
+    if not settings.has_model:
+        return []
+    async with http_client(settings.proxies) as client:
+        access = models_of(settings, client)
+        return [mistake for folder in folders for mistake in await unserved(access, models_in(folder))]
 
 
 def _check(path: Path) -> Sequence[Mistake]:

@@ -5,11 +5,14 @@ from collections.abc import Iterator, Sequence
 
 from gofer.app.doctor.finding import Finding, works, wrong
 from gofer.app.model_endpoints import ModelAccess
+from gofer.check.models import NamedModel, not_served
+from gofer.models.failures import provider_error_of
 from gofer.models.language_model import Answer, Refused, Unavailable, Unusable
 from gofer.models.served_model import ServedModel
 from gofer.values.canonical_json import encode
 from gofer.values.errors import RunStopped
 from gofer.workflows.load import Catalog, Loaded
+from gofer.workflows.mistake import Mistake
 
 SECONDS = 60.0
 """The longest wait for one answer. A local model that is asked for the first time is loaded first."""
@@ -36,6 +39,23 @@ async def models(access: ModelAccess, catalog: Catalog) -> Sequence[Finding]:
     named = {model.name: model for loaded in catalog.workflows.values() for model in loaded.every_model()}
     acting = {model.name for loaded in catalog.workflows.values() for model in _acting(loaded)}
     return await asyncio.gather(*(_model(access, named[name], acts=name in acting) for name in sorted(named)))
+
+
+async def unserved(access: ModelAccess, named: Sequence[NamedModel]) -> Sequence[Mistake]:
+    """Return a mistake for each model that its endpoint says it does not have. Each is asked for one token."""
+    has = await asyncio.gather(*(_has(access, one.model) for one in named))
+    return [not_served(one) for one, served in zip(named, has, strict=True) if not served]
+
+
+async def _has(access: ModelAccess, model: ServedModel) -> bool:
+    body = {"model": model.name, "messages": [_QUESTION], "max_completion_tokens": 1, **model.parameters}
+    try:
+        await access.of(model.endpoint).ask(encode(body), SECONDS)
+    except (Unavailable, Unusable, RunStopped) as error:
+        # Any other failure, such as a wrong key, says nothing about the name.
+        found = provider_error_of(error)
+        return found is None or found.failure != "unknown_model"
+    return True
 
 
 def _acting(loaded: Loaded) -> Iterator[ServedModel]:
