@@ -109,7 +109,7 @@ def test_explain_reports_unreadable_payloads_and_explains_the_others(capsys: pyt
 
 
 def test_explain_reads_a_payload_from_stdin() -> None:
-    words = [sys.executable, "-m", "gofer.cli.main", "explain", "--source", "slack", "-"]
+    words = [sys.executable, "-m", "gofer", "explain", "--source", "slack", "-"]
     done = subprocess.run(words, input=Path(EVENT).read_bytes(), capture_output=True, check=True)
     told = json.loads(done.stdout)
     assert (told["file"], told["workflows"], done.stderr) == ("-", ["answer-here"], b"")

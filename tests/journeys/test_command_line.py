@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gofer.app.embedded.state import serving
-from gofer.cli.main import main
+from gofer.cli.main import COMMANDS, HEADINGS, main
 from support.app.command_line import EVENT, gofer
 
 pytestmark = pytest.mark.usefixtures("terminal")
@@ -30,7 +30,7 @@ def test_demo_tour_prints_the_answer_and_the_number_of_runs(capsys: pytest.Captu
 def test_closed_output_ends_a_command_without_a_message() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "gofer.cli.main", "schema", "--eval"]
+    command = [sys.executable, "-m", "gofer", "schema", "--eval"]
     ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
     assert (ended.returncode, ended.stderr) == (141, b"")
@@ -102,12 +102,19 @@ def test_number_option_out_of_bounds_is_refused(capsys: pytest.CaptureFixture[st
 def test_gofer_without_a_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = gofer(capsys)
     assert code == 2
-    for command in ("demo", "serve", "manifest", "keep", "purge", "run", "runs", "trace"):
-        assert f"    {command} " in err
+    listed = re.findall(r"^  (\w+) +[a-z]", err.partition("\noptions:")[0], re.MULTILINE)
+    assert listed[:10] == ["init", "new", "check", "run", "demo", "serve", "doctor", "eval", "docs", "upgrade"]
+    assert sorted(listed) == sorted(COMMANDS)
+    assert re.findall(r"^([a-z ]+):$", err, re.MULTILINE)[: len(HEADINGS)] == list(HEADINGS)
     with pytest.raises(SystemExit) as left:
         main(["run", "--help"])
     assert left.value.code == 0
     assert "--event FILE" in capsys.readouterr().out
+
+
+def test_python_with_the_module_is_the_command_gofer(capsys: pytest.CaptureFixture[str]) -> None:
+    done = subprocess.run([sys.executable, "-m", "gofer", "version"], check=True, capture_output=True, text=True)
+    assert (0, done.stdout, done.stderr) == gofer(capsys, "version")
 
 
 @pytest.mark.parametrize("name", ["evals", "evals.md", "docs/evals.md", "docs/evals.md#the-file"])

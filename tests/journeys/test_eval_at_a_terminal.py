@@ -195,7 +195,7 @@ def test_scripted_answers_to_a_changed_prompt_are_no_evidence(capsys: Capture, r
 
 
 def test_interrupted_suite_is_continued_with_the_missing_runs(capsys: Capture, repository: SmallRepository) -> None:
-    command = [sys.executable, "-m", "gofer.cli.main", "eval", "--repeat", "60", "restarted"]
+    command = [sys.executable, "-m", "gofer", "eval", "--repeat", "60", "restarted"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     kept = repository.path / "state" / "evals" / "runs.jsonl"
     while process.poll() is None and not (kept.exists() and kept.read_bytes().count(b"\n") > 2):

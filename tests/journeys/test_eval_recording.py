@@ -178,7 +178,7 @@ def test_conversation_with_a_described_person_is_recorded_and_then_green_without
 def test_interrupted_recording_keeps_the_plays_that_ended(
     monkeypatch: pytest.MonkeyPatch, small: SmallRepository
 ) -> None:
-    command = [sys.executable, "-m", "gofer.cli.main", "eval", "--live", "--record", "--repeat", "90"]
+    command = [sys.executable, "-m", "gofer", "eval", "--live", "--record", "--repeat", "90"]
     answers = small.path / "evals" / "answers" / "pager.json"
     with answering(LIVE) as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)

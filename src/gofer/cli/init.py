@@ -15,7 +15,7 @@ _EXAMPLES = f"""examples:
   gofer init acme-gofer --owners ada,bob               with the people who accept changes, for CODEOWNERS
   gofer init . --repository https://git.example.com/acme/gofer   in this folder; answers link to its prompts there
 
-Nothing is overwritten."""
+Nothing is overwritten. A README.md and a .gitignore that are there keep their text, and get that of Gofer below it."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +48,8 @@ def execute(arguments: argparse.Namespace) -> int:
     asked = Asked(arguments.folder, names or STARTERS, parts, arguments.repository, arguments.aws, owners)
     made = write_repository(asked)
     lines = [f"Wrote {len(made.files)} files into {arguments.folder}: the workflows {', '.join(asked.workflows)}."]
+    if made.kept:
+        lines.append(f"The text that was in {' and '.join(made.kept)} stays there, above that of Gofer.")
     if not owners:
         lines.append("Nobody accepts changes yet: write their names into CODEOWNERS.")
     if arguments.folder != Path():

@@ -8,9 +8,11 @@ import gc
 import importlib
 import io
 import os
+import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Protocol, cast
 
 from gofer.app.private_files import forbid_core_dumps
@@ -20,46 +22,58 @@ from gofer.sources.receivers import RECEIVERS
 from gofer.values.errors import ConfigError, GoferError
 from gofer.values.parts import how_to_install, part_of
 
-COMMANDS = {
-    "init": "write the repository of a company, with workflows to begin with",
-    "upgrade": "bring the repository of a company to another version, and keep its changes",
-    "new": "write a workflow, a tool, a skill or an eval to begin with",
-    "docs": "print the guides of this version",
-    "demo": f"show Gofer with simulated {listed(spec.system for spec in RECEIVERS)}, without any account",
-    "doctor": "say what works in this installation, what does not, and what to do",
-    "serve": f"serve a real {WORKPLACE_MANUAL.app} on this machine",
-    "manifest": f"print the manifest of the {WORKPLACE_MANUAL.app} that the workflows need",
-    "template": "print the parts of template.yaml that a source needs on AWS",
-    "check": "find every mistake in workflows, prompts, skills, scripts and tools",
-    "publish": "make workflows live on AWS without a deploy, list earlier versions, roll back",
-    "package": "make the packages of the functions on AWS, as `sam build` asks for them",
-    "schema": "print the JSON Schema of a workflow file, for editors",
-    "explain": "explain which workflows a payload would start, without running them",
-    "extract": "print the text that a model would read of a document",
-    "run": "run one workflow on one event in this process",
-    "eval": "play the cases of evals/ and grade them, to see whether prompts and workflows are still good",
-    "review": "let a model review changed prompts, skills and evals by the rules of AGENTS.md, as advice",
-    "runs": "list the newest runs",
-    "stats": "count runs, errors, tools, costs and times, by workflow, person, week, tool, skill or prompt",
-    "trace": "show what one run did, step by step",
-    "health": "show on one screen whether one run was well: checks, states, context, waste, unusual traits",
-    "replay": "run a recorded run again through the engine, and say where it differs",
-    "diff": "show where two runs part, how their prompts differ there, and what followed",
-    "suggest": "propose an edit of a prompt or a skill from recorded runs, and prove it by replay",
-    "promote": "find what the runs of a workflow have in common, draft a script of it, and verify one",
-    "candidates": "find requests that could have a workflow of their own, and passages that could be a skill",
-    "golden": "write a redacted test case from a recorded run",
-    "export": "send the spans of runs to an OpenTelemetry collector again, or print them",
-    "feedback": "say what you think of a run, and list the runs with feedback",
-    "cancel": "stop a run before its next step",
-    "retry": "requeue an abandoned run, or continue a parked run now",
-    "sweep": "continue the unfinished runs of an earlier process, then stop",
-    "keep": "keep the contents of a run instead of deleting them on schedule",
-    "purge": "delete the contents of old runs",
-    "backup": "back up the state of this machine into a folder, even while Gofer serves",
-    "version": "print the versions of Gofer, Python and the system; also `gofer --version`",
-    "restore": "restore a backup into an empty GOFER_DATA; unfinished runs wait for `gofer retry`",
+HEADINGS: Mapping[str, Mapping[str, str]] = {
+    "begin": {
+        "init": "write the repository of a company, with workflows to begin with",
+        "new": "write a workflow, a tool, a skill or an eval to begin with",
+        "check": "find every mistake in workflows, prompts, skills, scripts and tools",
+        "run": "run one workflow on one event in this process",
+        "demo": f"show Gofer with simulated {listed(spec.system for spec in RECEIVERS)}, without any account",
+        "serve": f"serve a real {WORKPLACE_MANUAL.app} on this machine",
+        "doctor": "say what works in this installation, what does not, and what to do",
+        "eval": "play the cases of evals/ and grade them, to see whether prompts and workflows are still good",
+        "docs": "print the guides of this version",
+        "upgrade": "bring the repository of a company to another version, and keep its changes",
+    },
+    "write workflows": {
+        "explain": "explain which workflows a payload would start, without running them",
+        "schema": "print the JSON Schema of a workflow file, for editors",
+        "extract": "print the text that a model would read of a document",
+        "review": "let a model review changed prompts, skills and evals by the rules of AGENTS.md, as advice",
+        "golden": "write a redacted test case from a recorded run",
+        "suggest": "propose an edit of a prompt or a skill from recorded runs, and prove it by replay",
+        "promote": "find what the runs of a workflow have in common, draft a script of it, and verify one",
+        "candidates": "find requests that could have a workflow of their own, and passages that could be a skill",
+    },
+    "look at runs": {
+        "runs": "list the newest runs",
+        "trace": "show what one run did, step by step",
+        "health": "show on one screen whether one run was well: checks, states, context, waste, unusual traits",
+        "stats": "count runs, errors, tools, costs and times, by workflow, person, week, tool, skill or prompt",
+        "diff": "show where two runs part, how their prompts differ there, and what followed",
+        "replay": "run a recorded run again through the engine, and say where it differs",
+        "feedback": "say what you think of a run, and list the runs with feedback",
+    },
+    "act on runs": {
+        "cancel": "stop a run before its next step",
+        "retry": "requeue an abandoned run, or continue a parked run now",
+        "sweep": "continue the unfinished runs of an earlier process, then stop",
+        "keep": "keep the contents of a run instead of deleting them on schedule",
+        "purge": "delete the contents of old runs",
+        "export": "send the spans of runs to an OpenTelemetry collector again, or print them",
+    },
+    "set up and operate": {
+        "manifest": f"print the manifest of the {WORKPLACE_MANUAL.app} that the workflows need",
+        "publish": "make workflows live on AWS without a deploy, list earlier versions, roll back",
+        "backup": "back up the state of this machine into a folder, even while Gofer serves",
+        "restore": "restore a backup into an empty GOFER_DATA; unfinished runs wait for `gofer retry`",
+        "template": "print the parts of template.yaml that a source needs on AWS",
+        "package": "make the packages of the functions on AWS, as `sam build` asks for them",
+        "version": "print the versions of Gofer, Python and the system; also `gofer --version`",
+    },
 }
+"""The subcommands with their purpose, below the headings of `--help`."""
+COMMANDS: Mapping[str, str] = {name: purpose for listed in HEADINGS.values() for name, purpose in listed.items()}
 """The subcommands with their purpose. Each is a module of this folder, imported only when it runs."""
 
 _EXAMPLES = f"""examples:
@@ -158,17 +172,31 @@ def _run(name: str | None, words: Sequence[str]) -> int:
 def _parser(chosen: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gofer",
-        description="The internal agent a company runs from its own repository.",
+        usage="gofer [-h] [--version] COMMAND …",
+        description=_overview(),
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    # argparse lists all commands in one row, so `_overview` lists them.
+    commands = parser.add_subparsers(metavar="COMMAND", help=argparse.SUPPRESS, prog="gofer")
     for name, purpose in COMMANDS.items():
-        command = commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
+        command = commands.add_parser(name, description=f"{purpose[0].upper()}{purpose[1:]}.")
         if name == chosen:
             command.formatter_class = argparse.RawDescriptionHelpFormatter
             _command(name).options(command)
     return parser
+
+
+def _overview() -> str:
+    """Return the description of `gofer`, with its commands below their headings."""
+    width = shutil.get_terminal_size().columns - 2
+    blocks = ["The internal agent a company runs from its own repository."]
+    for heading, commands in HEADINGS.items():
+        lines = [f"{heading}:"]
+        for name, purpose in commands.items():
+            lines += wrap(purpose, width, initial_indent=f"  {name:<12}", subsequent_indent=" " * 14)
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
 
 
 def _command(name: str) -> Command:
@@ -183,4 +211,5 @@ def _command(name: str) -> Command:
 
 
 if __name__ == "__main__":
+    # `gofer upgrade` of an earlier version starts this one by the name of the module.
     sys.exit(main())

@@ -252,7 +252,7 @@ class Elsewhere:
     async def start(self, *words: str) -> asyncio.subprocess.Process:
         """Start a `gofer` process and return it."""
         return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "gofer.cli.main", *words),
+            *(sys.executable, "-m", "gofer", *words),
             cwd=self.root,
             env={**self.environment, "GOFER_DATA": str(self.data)},
             stdout=asyncio.subprocess.DEVNULL,

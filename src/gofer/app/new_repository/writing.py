@@ -24,6 +24,8 @@ FACTS = f"{PRISTINE}/init.json"
 """The file with what `gofer init` was asked for."""
 LOCK = "requirements.lock"
 _LOCK_OF_TESTS = "requirements-test.lock"
+_OF_FORGES = ("README.md", ".gitignore")
+"""The files of a new repository on a forge that Gofer writes too."""
 PARTS_TO_BEGIN_WITH = ("files", "slack")
 """The parts of Gofer in a new repository that names no others."""
 _TEMPLATES = Path(__file__).with_name("files")
@@ -60,24 +62,47 @@ class Written:
     """The paths of the files that the company may edit."""
     vendored: bool
     """Whether the wheel of Gofer lies in the repository."""
+    kept: Sequence[str]
+    """The files of which the earlier text stays above that of Gofer."""
 
 
 def write_repository(asked: Asked) -> Written:
-    """Write a new repository. Raises ConfigError, before anything is written, for files that are in the way."""
+    """Write a new repository, and keep the texts that a forge puts into an empty one.
+
+    Raises ConfigError, before anything is written, for files that are in the way.
+    """
     wheel = local_wheel()
     made = new_files(asked, wheel)
-    in_the_way = [path for path in [*made, PRISTINE] if (asked.folder / path).exists()]
+    kept = _kept(asked.folder)
+    in_the_way = [path for path in [*made, PRISTINE] if path not in kept and _exists(asked.folder / path)]
     if in_the_way:
         raise ConfigError(
-            f"{asked.folder / in_the_way[0]} exists already, and `gofer init` overwrites nothing. Choose an empty "
-            "folder; `gofer upgrade` brings a repository to a new version."
+            f"{asked.folder / in_the_way[0]} exists already, and `gofer init` overwrites nothing. Choose a folder that "
+            f"is empty or has {' and '.join(_OF_FORGES)} at most; `gofer upgrade` brings a repository to a new version."
         )
     for path, content in made.items():
-        write(asked.folder / path, content)
+        write(asked.folder / path, _below(kept.get(path, b""), content))
         write(asked.folder / PRISTINE / "files" / path, content)
     note_facts(asked)
     vendor(asked.folder, wheel)
-    return Written(list(made), wheel is not None)
+    return Written(list(made), wheel is not None, sorted(kept))
+
+
+def _exists(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
+
+
+def _kept(folder: Path) -> Mapping[str, bytes]:
+    """Return the texts that a forge put into a new repository, by the path of the file that Gofer writes too."""
+    places = {name: folder / name for name in _OF_FORGES}
+    return {name: place.read_bytes() for name, place in places.items() if place.is_file() and not place.is_symlink()}
+
+
+def _below(kept: bytes, written: bytes) -> bytes:
+    """Return the text of Gofer below the one that was there."""
+    if not kept:
+        return written
+    return kept.rstrip() + b"\n\n" + written
 
 
 def note_facts(asked: Asked) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from gofer.app.new_repository.contents import STARTERS, pipeline_files
 from gofer.app.new_repository.shipped import shipped
+from gofer.app.new_repository.upgrade import upgrade
 from gofer.app.new_repository.writing import PRISTINE, Asked, named_owners, new_files, write_repository
 from gofer.values.errors import ConfigError
 from support.app.company import ROOT
@@ -31,9 +32,31 @@ def test_copy_of_each_file_lies_in_the_repository(tmp_path: Path) -> None:
 
 def test_existing_file_is_kept_and_stops_everything(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("Ours.")
-    with pytest.raises(ConfigError, match=r"README\.md exists already, and `gofer init` overwrites nothing"):
+    (tmp_path / "pyproject.toml").write_text("[project]")
+    with pytest.raises(ConfigError, match=r"pyproject\.toml exists already, and `gofer init` overwrites nothing"):
         write_repository(Asked(tmp_path, STARTERS))
-    assert files(tmp_path) == {"README.md": b"Ours."}
+    assert files(tmp_path) == {"README.md": b"Ours.", "pyproject.toml": b"[project]"}
+
+
+def test_link_in_place_of_a_file_stops_everything(tmp_path: Path) -> None:
+    (tmp_path / "README.md").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ConfigError, match=r"README\.md exists already"):
+        write_repository(Asked(tmp_path, STARTERS))
+    assert files(tmp_path) == {}
+
+
+def test_repository_of_a_forge_keeps_its_texts(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    for name, text in (("README.md", "# acme\n\nOur agent"), (".gitignore", "*.log\n"), ("LICENSE", "MIT")):
+        (tmp_path / name).write_text(text)
+    made = write_repository(Asked(tmp_path, STARTERS))
+    assert made.kept == [".gitignore", "README.md"]
+    assert (tmp_path / "README.md").read_text().startswith("# acme\n\nOur agent\n\n# ")
+    assert "## The first hour" in (tmp_path / "README.md").read_text()
+    ignored = (tmp_path / ".gitignore").read_text().splitlines()
+    assert {"*.log", ".env", ".gofer/", "backups/"} < set(ignored)
+    assert (tmp_path / "LICENSE").read_text() == "MIT"
+    assert all(change.path != "README.md" for change in upgrade(tmp_path).changes)
 
 
 @pytest.mark.parametrize("repository", ["https://github.com/acme/gofer", "https://github.com/acme/gofer.git/"])
