@@ -49,6 +49,13 @@ WORDS = {
     "given up": r"(?<![a-z])g(?:ive|ives|iven|ave|iving)[ _]up(?![a-z])",
     "put off": r"(?<![a-z])put(?:s|ting)?[ _-]off(?![a-z])",
 }
+WORDS_OF_BUILDERS = re.compile(
+    r"\b(?:frames?|(?<!code )fences?|fenced|claims?|claimed|permits?|memos?)\b", re.IGNORECASE
+)
+"""Words for parts of the code, which a person who uses, writes for or operates Gofer never meets."""
+FOR_BUILDERS = ("architecture.md", "glossary.md", "reliability.md")
+"""The pages that explain these words."""
+CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 SUFFIXES = {".py", ".md", ".yaml", ".yml", ".toml", ""}
 FOLDERS = (
     "src",
@@ -81,6 +88,15 @@ def test_unclear_test_names_stay_below_the_ceiling() -> None:
 @pytest.mark.parametrize("word", WORD_CEILINGS)
 def test_replaced_glossary_words_stay_below_their_ceilings(word: str) -> None:
     assert word_counts()[word] <= WORD_CEILINGS[word], f"say it with the glossary's word instead of {word!r}"
+
+
+GUIDES = [ROOT / "README.md", *(path for path in (ROOT / "docs").glob("*.md") if path.name not in FOR_BUILDERS)]
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.name)
+def test_guide_for_people_has_no_word_that_only_builders_know(guide: Path) -> None:
+    words = WORDS_OF_BUILDERS.findall(CODE.sub("", guide.read_text(encoding="utf-8")))
+    assert not words, f"say what the reader sees instead of {', '.join(words)}"
 
 
 def test_measures_of_code_are_counted() -> None:

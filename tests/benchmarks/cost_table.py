@@ -192,8 +192,8 @@ def assumptions(load: Load, counted: Counted) -> Iterator[str]:
     )
     yield (
         f"A run has {len(TURNS) + 1} questions to the model and {calls} tool calls with {RESULT:,} characters each. "
-        f"Counted in a warm process, in a run of {COUNTED_SECONDS:.0f} s: {counted.frames} frames, {_units(run)}, "
-        f"{run.gets:.0f} gets in S3, {run.messages:.0f} requests to SQS."
+        f"Counted in a warm process, in a run of {COUNTED_SECONDS:.0f} s: {counted.frames} rows of its journal, "
+        f"{_units(run)}, {run.gets:.0f} gets in S3, {run.messages:.0f} requests to SQS."
     )
     yield f"Deletion after 30 days, also counted: {_units(deletion)}."
     yield (

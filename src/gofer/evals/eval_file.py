@@ -212,7 +212,7 @@ class Tolerance(Strict):
     wording: Literal["free", "exact"] = "free"
     """Whether other words with the same meaning are allowed."""
     numbers: Literal["exact", "rounded", "free"] = "exact"
-    """`rounded` permits other units and rounding."""
+    """`rounded` allows other units and rounding."""
     order: Literal["free", "exact"] = "free"
     """Whether steps and items may have another order."""
     tool_only_turns: Literal["free", "exact"] = "free"

@@ -31,6 +31,7 @@ KINDS: Mapping[str, str] = {
 }
 """The kind of package of each handler. Each kind has a group in pyproject.toml, and a lock file."""
 NEVER = (
+    "__main__.py",
     "app/backup",
     "app/candidates.py",
     "app/catalog.py",

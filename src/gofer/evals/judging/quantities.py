@@ -113,7 +113,7 @@ def measured(text: str) -> Measured:
 
 
 def same_quantity(one: Quantity, two: Quantity, *, rounded: bool) -> Sameness:
-    """Return whether two quantities are the same. `rounded` permits other units and rounding."""
+    """Return whether two quantities are the same. `rounded` allows other units and rounding."""
     if one.dimension != two.dimension or (not rounded and one.unit != two.unit):
         return "different"
     if _same_value(one, two, one.value, two.value, rounded=rounded):
