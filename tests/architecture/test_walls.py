@@ -101,7 +101,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "gofer.stores.queue": ["gofer.app", "gofer.runtime", "gofer.stores"],
     "gofer.stores.sqlite": ["gofer.app", "gofer.stores.sqlite"],
     "gofer.stores.aws": ["gofer.app", "gofer.stores.aws"],
-    "gofer.cli": ["gofer.cli"],
+    "gofer.cli": ["gofer.__main__", "gofer.cli"],
     "gofer.embed": [],
     "gofer.app": ["gofer.app", "gofer.cli", "gofer.embed", "gofer_pytest", "handlers"],
 }
