@@ -275,12 +275,18 @@ _ABOUT_SLACK: Sequence[Script] = (
 
 # --- Questions about Gofer -------------------------------------------------------------------------------------------
 
-_COST = r"\bcosts?\b|\bhow (?:much|expensive)\b"
+_PRICE = r"(?:\bcosts?\b|\bhow (?:much|expensive) (?:is|was|are|were)\b)"
+_WORK = r"(?<!@)\b(?:runs?|answers?|gofer|you)\b"
+_COST = rf"{_WORK}[^\n]*{_PRICE}|{_PRICE}[^\n]*{_WORK}|\b(?:this|that|it)\s+costs?\b"
+
+_FIRST = r"(?<=> )(?:@\S+[,:]?\s+)*"
+_NO_QUESTION = r"\b[^?\n]*$"
+"""What may surround thanks and greetings: beside a question, they are not what a person wants an answer to."""
 
 _ABOUT_GOFER: Sequence[Script] = (
     _row(
         "cost-of-a-named-run",
-        rf"\brun\s+(?P<run>[0-9a-f]{{6,24}})\b.*?(?:{_COST})|(?:{_COST}).*?\brun\s+(?P<named>[0-9a-f]{{6,24}})\b",
+        rf"\brun\s+(?P<run>[0-9a-f]{{6,24}})\b.*?{_PRICE}|{_PRICE}.*?\brun\s+(?P<named>[0-9a-f]{{6,24}})\b",
         [
             _answer(
                 "`gofer trace {run}{named}` prints the tokens and dollars of each model call, and so does the page of",
@@ -310,7 +316,7 @@ _ABOUT_GOFER: Sequence[Script] = (
     ),
     _row(
         "real-model",
-        r"\b(?:real|other|another|which|what|your)\s+(?:language\s+)?(?:model|llm)\b"
+        r"\b(?:real|other|another|which|what|your)\s+(?:language\s+)?(?:model|llm)\b(?!\s+of\b)"
         r"|\bare you (?:real|an? (?:ai|bot|llm))\b|\b(?:api|openai)[ _]key\b",
         [
             _answer(
@@ -321,7 +327,8 @@ _ABOUT_GOFER: Sequence[Script] = (
     ),
     _row(
         "help",
-        r"\bhelp\b|\bwhat (?:can|do) (?:you|i)\b|\bwho are you\b|\bhow do(?:es)? (?:you|this|it) work\b",
+        r"\bhelp\b[\s?!.]*$|\bwhat can (?:you|i) (?:do|ask)\b|\bwhat do you do\b|\bwho are you\b"
+        r"|\bhow do(?:es)? (?:you|this|it) work\b",
         [
             _answer(
                 "I answer where I am mentioned, with the tools that my workflow file grants. In this demo a script "
@@ -330,10 +337,10 @@ _ABOUT_GOFER: Sequence[Script] = (
             )
         ],
     ),
-    _row("thanks", r"\b(?:thanks|thank you|thx|cheers)\b", [_answer("You are welcome.")]),
+    _row("thanks", rf"{_FIRST}(?:thanks|thank you|thx|cheers){_NO_QUESTION}", [_answer("You are welcome.")]),
     _row(
         "hello",
-        r"\b(?:hello|hi|hey|good (?:morning|afternoon|evening))\b",
+        rf"{_FIRST}(?:hello|hi|hey|good (?:morning|afternoon|evening)){_NO_QUESTION}",
         [
             _answer(
                 "Hello! Ask me something about a thread, and put a link to another thread into your question if I "

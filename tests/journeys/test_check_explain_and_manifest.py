@@ -88,7 +88,7 @@ def test_run_refuses_workflows_with_mistakes(capsys: pytest.CaptureFixture[str],
 def test_explain_prints_one_line_per_payload_and_stores_no_state(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    code, out, err = gofer(capsys, "explain", "--source", "slack", EVENT, EVENT)
+    code, out, err = gofer(capsys, "explain", "--json", "--source", "slack", EVENT, EVENT)
     assert (code, err) == (0, "")
     first, second = (json.loads(line) for line in out.splitlines())
     assert first == second
@@ -97,7 +97,7 @@ def test_explain_prints_one_line_per_payload_and_stores_no_state(
 
 
 def test_explain_reports_unreadable_payloads_and_explains_the_others(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = gofer(capsys, "explain", "--source", "slack", "missing.json", "docs", "README.md", EVENT)
+    code, out, err = gofer(capsys, "explain", "--json", "--source", "slack", "missing.json", "docs", "README.md", EVENT)
     assert (code, err) == (2, "")
     told = [json.loads(line) for line in out.splitlines()]
     assert [line["error"] for line in told] == [
@@ -108,8 +108,23 @@ def test_explain_reports_unreadable_payloads_and_explains_the_others(capsys: pyt
     ]
 
 
+def test_explain_tells_people_what_a_payload_starts(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "deleted.json").write_text(Path(EVENT).read_text().replace('"app_mention"', '"channel_archive"'))
+    code, out, err = gofer(
+        capsys, "explain", "--source", "slack", EVENT, str(tmp_path / "deleted.json"), "missing.json"
+    )
+    assert (code, err) == (2, "")
+    first, starts, key, second, nothing, missing = out.splitlines()
+    assert first.startswith(f"{EVENT}: slack.mention by U")
+    assert starts == "  starts answer-here"
+    assert key.startswith("  a second delivery with this key is the same event: slack.mention:T")
+    assert second.startswith(f"{tmp_path}/deleted.json: ")
+    assert nothing.startswith("  starts nothing: ")
+    assert missing == "missing.json: The file cannot be read (No such file or directory)."
+
+
 def test_explain_reads_a_payload_from_stdin() -> None:
-    words = [sys.executable, "-m", "gofer", "explain", "--source", "slack", "-"]
+    words = [sys.executable, "-m", "gofer", "explain", "--json", "--source", "slack", "-"]
     done = subprocess.run(words, input=Path(EVENT).read_bytes(), capture_output=True, check=True)
     told = json.loads(done.stdout)
     assert (told["file"], told["workflows"], done.stderr) == ("-", ["answer-here"], b"")

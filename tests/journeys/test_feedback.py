@@ -270,7 +270,8 @@ def test_feedback_is_shown_at_a_terminal(
     )
     assert printed(capsys, "feedback", bad, "--seen")[0] == 2
     assert printed(capsys, "feedback", unrated, "--bad", "no project")[1] == (
-        f"The worker adds this to run {unrated}: bad.\n"
+        f"No Gofer serves {tmp_path / 'state'} now. The next `gofer serve` or `gofer demo` there adds this to run "
+        f"{unrated}: bad.\n"
         f'Make a test of it: gofer golden {unrated} --regression --not-contains "…"\n'
     )
     assert printed(capsys, "feedback", "ffff", "--bad") == (

@@ -58,7 +58,7 @@ def test_explain_gives_workflows_or_a_reason_for_every_recorded_payload(
     capsys: pytest.CaptureFixture[str], folder: Path, event: Path
 ) -> None:
     source = event.stem.partition("_")[0]
-    code, out, err = gofer(capsys, "explain", "--source", source, *header_words(event), str(event))
+    code, out, err = gofer(capsys, "explain", "--json", "--source", source, *header_words(event), str(event))
     (line,) = out.splitlines()
     told = json.loads(line)
     assert (code, err, told["file"], told["error"]) == (0, "", str(event), None)
@@ -71,16 +71,16 @@ def test_explain_takes_webhooks_schedules_and_button_presses(capsys: pytest.Capt
     times = [{"workflow": "called", "scheduled": f"2026-11-2{day}T08:00:00Z"} for day in (3, 4)]
     (folder / "times.jsonl").write_text("\n".join(map(json.dumps, times)))
     for words in (("--hook", "new-hire"), ("--path", "/hooks/new-hire")):
-        code, out, _ = gofer(capsys, "explain", "--source", "webhook", *words, "body.txt")
+        code, out, _ = gofer(capsys, "explain", "--json", "--source", "webhook", *words, "body.txt")
         assert (code, json.loads(out)["dedupe_key"]) == (0, "webhook:new-hire:key:7")
-    code, out, _ = gofer(capsys, "explain", "--source", "schedule", "times.jsonl")
+    code, out, _ = gofer(capsys, "explain", "--json", "--source", "schedule", "times.jsonl")
     first, second = map(json.loads, out.splitlines())
     assert (code, first["workflows"], first["dedupe_key"][-20:]) == (0, ["called"], "2026-11-23T08:00:00Z")
     assert "no schedule of called has a time then" in second["ignored_because"]
-    code, out, _ = gofer(capsys, "explain", "--source", "slack", "press.json")
+    code, out, _ = gofer(capsys, "explain", "--json", "--source", "slack", "press.json")
     assert "the click of a button" in json.loads(out)["ignored_because"]
-    assert gofer(capsys, "explain", "--source", "webhook", "body.txt")[0] == 2
-    assert gofer(capsys, "explain", "--source", "webhook", "--path", "/slack/events", "body.txt")[0] == 2
+    assert gofer(capsys, "explain", "--json", "--source", "webhook", "body.txt")[0] == 2
+    assert gofer(capsys, "explain", "--json", "--source", "webhook", "--path", "/slack/events", "body.txt")[0] == 2
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,24 @@ class Explanation:
         """Return the explanation as one line of JSON."""
         return one_line(clean(json.dumps(asdict(self), ensure_ascii=False)))
 
+    def lines(self) -> Iterator[str]:
+        """Yield the explanation in words: what happened, and what it starts or why it starts nothing."""
+        if self.error is not None:
+            yield f"{self.file}: {self.error}"
+            return
+        by = f" by {self.actor}" if self.actor else ""
+        yield f"{self.file}: {self.kind or 'a delivery'}{by}"
+        if self.ignored_because is not None:
+            yield f"  starts nothing: {self.ignored_because}"
+        elif len(self.workflows) == 1:
+            yield f"  starts {self.workflows[0]}"
+        else:
+            yield f"  may start {' or '.join(self.workflows)}"
+        if self.decided is not None:
+            yield f"  {self.decided}"
+        if self.dedupe_key is not None:
+            yield f"  a second delivery with this key is the same event: {self.dedupe_key}"
+
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPath:

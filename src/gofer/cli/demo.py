@@ -15,6 +15,7 @@ from gofer.app.embedded.worlds import apart
 from gofer.app.new_repository.shipped import shipped
 from gofer.app.settings import child_environment, process_settings
 from gofer.cli.arguments import number
+from gofer.cli.terminal import as_typed
 from gofer.sources.receivers import BY_SOURCE
 from gofer.values.errors import ConfigError
 from gofer_simulators.demo import demo_world
@@ -84,7 +85,7 @@ async def _demo_of(root: Path, port: int, stop: bool) -> int:
         tour = Tour(_slack(embedded), embedded.state.store, embedded.state.blobs, print)
         succeeded = await _play(tour, embedded, root)
         if stop:
-            print("Next: run `gofer demo` to keep serving and mention Gofer yourself.")
+            print(as_typed("Next: run `gofer demo` to keep serving and mention Gofer yourself."))
         else:
             await _serve_on(embedded, root)
     if succeeded:

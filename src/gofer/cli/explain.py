@@ -7,6 +7,7 @@ from pathlib import Path
 from gofer.app.event_input import way
 from gofer.check.explain import Explanation, explain
 from gofer.cli.arguments import read_headers, read_hook, sender_options
+from gofer.cli.terminal import print_lines
 from gofer.sources.manuals import MANUALS, WORKPLACE_MANUAL
 from gofer.sources.receivers import RECEIVERS
 from gofer.sources.workflow_files import load_catalog
@@ -30,7 +31,7 @@ _EXAMPLES = f"""examples:
 
 A file contains one JSON object, a list of objects, or one object per line. Clicks in {WORKPLACE_MANUAL.system} may \
 be forms. For a
-webhook, the whole file is one body. The command prints one line of JSON for each payload:
+webhook, the whole file is one body. With --json, the command prints one line of JSON for each payload:
 {{file, kind, dedupe_key, actor, bot, private, workflows, decided, ignored_because, error}}. The key of a schedule ends
 with its scheduled time. If several workflows match, `decided` says which one wins and why. If a run must read more
 first, such as the name of a channel, `decided` says what it must read, and `workflows` lists all that may win. If no
@@ -45,11 +46,12 @@ def options(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `gofer explain`."""
     sender_options(parser, required=True)
     parser.add_argument("files", nargs="+", metavar="FILE", help="files with the payloads of deliveries; - is stdin")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line on stdout")
     parser.epilog = _EXAMPLES
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Print one line of JSON for each payload."""
+    """Print what each payload would start."""
     headers = read_headers(arguments)
     hook = read_hook(arguments)
     delivery = way(load_catalog(Path("agents")), arguments.source, headers, hook)
@@ -58,12 +60,19 @@ def execute(arguments: argparse.Namespace) -> int:
         try:
             raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         except OSError as error:
-            print(Explanation(name, error=f"The file cannot be read ({error.strerror}).").to_json())
+            _print(Explanation(name, error=f"The file cannot be read ({error.strerror})."), arguments)
             failed = True
             continue
         for explanation in explain(name, raw, delivery):
-            print(explanation.to_json())
+            _print(explanation, arguments)
             failed = failed or explanation.error is not None
     if failed:
         return 2
     return 0
+
+
+def _print(explanation: Explanation, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        print(explanation.to_json())
+    else:
+        print_lines(explanation.lines())

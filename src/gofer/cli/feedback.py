@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.app.operations import Operations
-from gofer.cli.arguments import number, operations, place_options
+from gofer.app.embedded.state import is_served
+from gofer.app.operations import Operations, Place
+from gofer.cli.arguments import chosen_place, number, operations, place_options
 from gofer.cli.terminal import print_lines
 from gofer.journal.feedback_entries import FeedbackGiven, FeedbackVerdict
 from gofer.projections.listing import row_of
@@ -63,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
             return _seen(opened, record)
         given = _given(arguments)
         if given is not None:
-            return _give(opened, record, given)
+            return _give(opened, record, given, _who_adds(chosen_place(arguments)))
     if arguments.json:
         print(json.dumps(feedback_json(record.progress.follow_ups), indent=2))
         return 0
@@ -95,13 +96,22 @@ async def _record(opened: Operations, name: str) -> RunRecord:
     return await listed_record(RunReader(opened.stores, opened.clock, {}), name, OPERATOR)
 
 
-def _give(opened: Operations, record: RunRecord, given: FeedbackGiven) -> int:
+def _who_adds(place: Place) -> str:
+    """Return who adds feedback to a run, by what works at this place now."""
+    if place.away:
+        return "A worker on AWS adds this"
+    if is_served(place.data):
+        return f"The Gofer that serves {place.data} adds this"
+    return f"No Gofer serves {place.data} now. The next `gofer serve` or `gofer demo` there adds this"
+
+
+def _give(opened: Operations, record: RunRecord, given: FeedbackGiven, who_adds: str) -> int:
     """Give the feedback of the operator, and print what can be done with the run now."""
     try:
         asyncio.run(give(record.run, record.progress, given, opened.stores, now=opened.clock.now(), act=random_id()))
     except BadRequest as error:
         raise ConfigError(str(error)) from error
-    print(f"The worker adds this to run {record.run}: {given.verdict}.")
+    print(f"{who_adds} to run {record.run}: {given.verdict}.")
     if command := offer(record.run, given.verdict):
         print_lines([f"Make a test of it: {command}"])
     return 0

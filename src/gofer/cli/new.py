@@ -6,7 +6,8 @@ from typing import cast
 
 from gofer.app.new_files.new_files import KINDS, Kind, Wanted, write_new
 from gofer.app.new_files.triggers import KINDS as TRIGGERS
-from gofer.cli.terminal import print_lines
+from gofer.app.settings import process_settings
+from gofer.cli.terminal import as_typed, print_lines
 from gofer.values.errors import ConfigError
 
 _EXAMPLES = f"""examples:
@@ -43,7 +44,10 @@ def execute(arguments: argparse.Namespace) -> int:
         owner=arguments.owner,
     )
     made = write_new(wanted, Path())
-    print_lines([*(f"Wrote {path}" for path in made.files), f"Next: {', then '.join(made.next)}"])
+    commands = [as_typed(command) for command in made.next]
+    if any(command.endswith("--live") for command in commands) and not process_settings().has_model:
+        commands.insert(-1, "write OPENAI_API_KEY into .env")
+    print_lines([*(f"Wrote {path}" for path in made.files), f"Next: {', then '.join(commands)}"])
     return 0
 
 

@@ -2,7 +2,11 @@
 
 import contextlib
 import logging
+import re
+import shutil
+import sys
 from collections.abc import Generator, Iterable
+from pathlib import Path
 
 from gofer.projections.words.transcript import harmless
 
@@ -11,6 +15,14 @@ def print_lines(lines: Iterable[str]) -> None:
     """Print each text as one line, because names and texts of models and outsiders may contain escape sequences."""
     for line in lines:
         print(harmless(line).replace("\n", " "))
+
+
+def as_typed(command: str) -> str:
+    """Return a command as it works here: with the path by which `gofer` was called, if the shell finds no `gofer`."""
+    called = Path(sys.argv[0])
+    if called.name != "gofer" or shutil.which("gofer"):
+        return command
+    return re.sub(r"(?<![\w./])gofer(?= [a-z])", str(called), command)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from gofer.app.new_repository.installing import install, install_locked, merge_w
 from gofer.app.new_repository.shipped import shipped
 from gofer.app.new_repository.upgrade import SUFFIX, Change, Upgrade, upgrade
 from gofer.app.new_repository.writing import LOCK
-from gofer.cli.terminal import print_lines
+from gofer.cli.terminal import as_typed, print_lines
 
 _EXAMPLES = """examples:
   gofer upgrade 0.2.0                                install that version, then merge its files
@@ -57,7 +57,7 @@ def _lines(made: Upgrade) -> Iterator[str]:
         yield ""
         yield from news
     yield ""
-    yield "Next: read `git diff`, then run `gofer check` and `gofer eval`."
+    yield as_typed("Next: read `git diff`, then run `gofer check` and `gofer eval`.")
 
 
 def _told(action: str, path: str) -> Iterator[str]:

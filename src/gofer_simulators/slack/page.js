@@ -49,14 +49,21 @@ document.addEventListener("submit", async (event) => {
   const typed = area ? area.value : "";
   if (area) area.value = "";
   try {
-    const response = await fetch(form.action, { method: "POST", body: fields, redirect: "manual" });
+    const response = await fetch(form.action, { method: "POST", body: fields });
     if (response.status >= 400) throw new Error(await response.text());
+    // A mention opens its thread, in which the app answers.
+    const opened = new URL(response.url);
+    if (area && opened.searchParams.has("thread") && opened.search !== location.search) return location.assign(opened);
     await refresh();
     if (area) form.closest(".column").querySelector("[data-live]").scrollTop = 1e9;
   } catch (error) {
     if (area && !area.value) area.value = typed;
     showStatus("Not sent: " + error.message, 8000);
   }
+});
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("select[name=user]")) document.cookie = `as=${event.target.value}; path=/; samesite=strict`;
 });
 
 document.addEventListener("keydown", (event) => {

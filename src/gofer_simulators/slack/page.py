@@ -19,6 +19,9 @@ from gofer_simulators.slack.shapes import typed
 from gofer_simulators.slack.view import View
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
+_PERSON = "as"
+"""The cookie with the person who wrote or pressed last, by id."""
+
 
 class Actions(Protocol):
     """The actions of people on the page."""
@@ -44,7 +47,8 @@ class Page:
     ) -> None:
         self._workspace = workspace
         self._actions = actions
-        self._view = View(workspace, clock, links or LocalLinks())
+        self._clock = clock
+        self._links = links or LocalLinks()
         folder = files("gofer_simulators.slack")
         self._css = folder.joinpath("page.css").read_text("utf-8")
         self._js = folder.joinpath("page.js").read_text("utf-8")
@@ -62,15 +66,15 @@ class Page:
     async def _show(self, request: Request) -> Response:
         channel = self._chosen_channel(request) or self._latest_channel()
         parent = self._open_thread(channel, request.query_params.get("thread", ""))
-        columns = self._view.columns(channel, parent)
+        view = View(self._workspace, self._clock, self._links, request.cookies.get(_PERSON, ""))
         layout = "plain"
         if parent:
             layout = "split"
         html = (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{self._view.title(channel)}</title><style>{self._css}</style></head>"
-            f'<body><main class="{layout}">{columns}</main>'
+            f"<title>{view.title(channel)}</title><style>{self._css}</style></head>"
+            f'<body><main class="{layout}">{view.columns(channel, parent)}</main>'
             f"<script>{self._js}</script></body></html>"
         )
         headers = {"Content-Security-Policy": self._policy(), "Cache-Control": "no-store"}
@@ -147,7 +151,16 @@ class Page:
         view = {"channel": message.channel}
         if thread_ts := form.get("thread_ts"):
             view["thread"] = thread_ts
-        return RedirectResponse("/?" + urlencode(view), 303)
+        elif self._asks_the_app(message):
+            # The app answers in a thread, which would otherwise stay closed behind "1 reply".
+            view["thread"] = message.ts
+        response = RedirectResponse("/?" + urlencode(view), 303)
+        response.set_cookie(_PERSON, form.get("user", ""), samesite="strict")
+        return response
+
+    def _asks_the_app(self, message: Message) -> bool:
+        """Return whether a message mentions the app outside a thread."""
+        return f"<@{self._workspace.bot.user}>" in message.text and not message.is_reply
 
     def _open_thread(self, channel: Channel | None, ts: str) -> Message | None:
         """Return the parent of the thread with the message `ts`, or None without a channel or such a message."""

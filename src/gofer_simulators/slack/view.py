@@ -9,15 +9,17 @@ from gofer_simulators.slack.rendering import Renderer, emoji, hidden
 from gofer_simulators.slack.timestamps import order
 from gofer_simulators.slack.workspace import Channel, Message, User, Workspace
 
-_QUICK = ("jira", "eyes", "white_check_mark", "+1", "merged", "octagonal_sign")
+_QUICK = ("jira", "eyes", "white_check_mark", "+1", "-1", "merged", "octagonal_sign")
 _COLOURS = 8
 
 
 class View:
     """The columns of the page, rendered from the current state."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float], links: LocalLinks) -> None:
+    def __init__(self, workspace: Workspace, clock: Callable[[], float], links: LocalLinks, person: str = "") -> None:
+        """Render for the `person` who reads and writes, by id; empty for the first person of each channel."""
         self._workspace = workspace
+        self._person = person
         self._clock = clock
         self._renderer = Renderer(workspace, links)
 
@@ -147,16 +149,19 @@ class View:
         return f'<form class="quick" method="post" action="/react">{self._message_fields(message)}{buttons}</form>'
 
     def _message_fields(self, message: Message) -> str:
-        people = self._people(self._workspace.channels.get(message.channel))
-        first_person = next((user.id for user in people), "")
-        fields = {"user": first_person, "channel": message.channel, "ts": message.ts}
+        people = [user.id for user in self._people(self._workspace.channels.get(message.channel))]
+        person = next(iter(people), "")
+        if self._person in people:
+            person = self._person
+        fields = {"user": person, "channel": message.channel, "ts": message.ts}
         if message.is_reply and message.thread_ts:
             fields["thread_ts"] = message.thread_ts
         return hidden(fields)
 
     def _composer(self, channel: Channel, parent: Message | None) -> str:
         options = "".join(
-            f'<option value="{escape(user.id)}">{escape(user.name)}</option>' for user in self._people(channel)
+            f'<option value="{escape(user.id)}"{" selected" * (user.id == self._person)}>{escape(user.name)}</option>'
+            for user in self._people(channel)
         )
         place = f"Message {_title(channel)}"
         fields = {"channel": channel.id}

@@ -48,6 +48,15 @@ def test_each_example_has_an_answer_of_its_own(example: str) -> None:
         ("are you a bot?", "real-model"),
         ("Will it rain tomorrow?", "unknown"),
         ("this is about history", "unknown"),
+        ("what does that cost?", "cost-of-runs"),
+        ("what does a new laptop cost?", "unknown"),
+        ("how much leave do I have left?", "unknown"),
+        ("which model of printer do we have?", "unknown"),
+        ("can you help me move a desk?", "unknown"),
+        ("what do I need for parental leave?", "unknown"),
+        ("when is lunch? thanks", "unknown"),
+        ("hello, when does the office open?", "unknown"),
+        ("hello there!", "hello"),
     ],
 )
 def test_request_chooses_its_row(text: str, script: str) -> None:
@@ -60,6 +69,13 @@ def test_words_of_the_thread_choose_no_answer() -> None:
         "    @Gofer hello, who owns this? https://acme.slack.com/archives/C0INCID00/p1\n"
     )
     assert choose(demo_scripts(), request("Will it rain?", thread)).script == "unknown"
+
+
+@pytest.mark.parametrize("text", ["who was on call in {}?", "summarise {}", "when did {} begin?"])
+def test_link_to_the_incident_alone_gets_no_answer_about_the_deploy(text: str) -> None:
+    asked = text.format("https://acme.slack.com/archives/C0INCID00/p1772394600000000")
+    assert choose(demo_scripts(), request(asked)).script != "decided-elsewhere"
+    assert choose(demo_scripts(), request(f"does it block this deploy? {asked}")).script == "decided-elsewhere"
 
 
 @pytest.mark.parametrize("text", ["what can you do?", "what did that run cost?", "will it rain?"])

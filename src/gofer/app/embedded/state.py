@@ -206,6 +206,15 @@ def make_folder(data: Path) -> None:
         ) from error
 
 
+def is_served(data: Path) -> bool:
+    """Return whether a process serves the folder now."""
+    try:
+        with serving(data):
+            return False
+    except ConfigError:
+        return True
+
+
 @contextlib.contextmanager
 def open_operations(place: Place) -> Generator[Operations]:
     """Open the state in the folder of GOFER_DATA. Raises ConfigError if the folder has no state, TemporaryError."""

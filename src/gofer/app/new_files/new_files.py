@@ -4,7 +4,7 @@ import re
 import shutil
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
@@ -26,7 +26,9 @@ _LONGEST_NAME = 60
 _MOST_CALLS = 6
 """The most model calls of a good run in a new eval."""
 CHECK = "gofer check"
-_GOLDEN = "gofer golden RUN for a test of a recorded run"
+_GOLDEN = "gofer golden RUN, with the id of a run of it, for a test"
+_TESTS = ".ci/tests"
+"""The program of a company's repository that installs pytest and runs its tests."""
 FOLDERS = ("agents", "subagents", "skills", "coordinators", "tools", "evals")
 """The folders that `gofer check` reads."""
 
@@ -60,6 +62,9 @@ def write_new(wanted: Wanted, root: Path) -> Made:
 
     It is also raised if `gofer check` would find a mistake in them, such as a trigger that another workflow has.
     """
+    if wanted.kind == "tool":
+        # Tools are called by names of Python.
+        wanted = replace(wanted, name=wanted.name.replace("_", "-"))
     if not _NAME.fullmatch(wanted.name) or len(wanted.name) > _LONGEST_NAME:
         raise ConfigError(
             f"{wanted.name!r} cannot be a name. Write at most {_LONGEST_NAME} lower-case letters, digits and single "
@@ -129,7 +134,7 @@ def _content(wanted: Wanted, root: Path) -> _Begun:
         case "workflow":
             return _workflow(wanted, root)
         case "tool":
-            return _tool(wanted)
+            return _tool(wanted, root)
         case "skill":
             return _Begun({f"skills/{wanted.name}/SKILL.md": _filled("skill.md", wanted.name)}, [CHECK])
         case "eval":
@@ -176,7 +181,7 @@ def _cases(file: str, workflow: str, example: Example, root: Path, *, most: int)
     return {file: _filled("eval.yaml", workflow, **values), **needed}
 
 
-def _tool(wanted: Wanted) -> _Begun:
+def _tool(wanted: Wanted, root: Path) -> _Begun:
     module = wanted.name.replace("-", "_")
     form = "".join(word.capitalize() for word in wanted.name.split("-"))
     values = {"module": module, "form": form}
@@ -184,6 +189,8 @@ def _tool(wanted: Wanted) -> _Begun:
         f"tools/{module}.py": _filled("tool.py.txt", wanted.name, **values),
         f"tests/test_{module}.py": _filled("test_tool.py.txt", wanted.name, **values),
     }
+    if (root / _TESTS).exists():
+        return _Begun(files, [CHECK, f"bash {_TESTS}"])
     return _Begun(files, [CHECK, f"python -m pytest tests/test_{module}.py"])
 
 
@@ -200,7 +207,7 @@ def _eval(wanted: Wanted, root: Path) -> _Begun:
             f"Gofer ships no example of {kind}. Make a case of a recorded run of {wanted.workflow}: gofer golden RUN."
         )
     files = _cases(f"evals/{wanted.name}.yaml", wanted.workflow, example, root, most=_MOST_CALLS)
-    return _Begun(files, [CHECK, f"gofer eval {wanted.workflow} --live"])
+    return _Begun(files, [CHECK, f"gofer eval {wanted.name} --live"])
 
 
 def _filled(template: str, name: str, **values: str) -> str:

@@ -79,11 +79,20 @@ def test_workflow_of_an_empty_repository_passes_the_check(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "wanted",
-    [Wanted("skill", "release-notes"), Wanted("tool", "on-call"), Wanted("eval", "odd", workflow="answer-here")],
+    [Wanted("skill", "release-notes"), Wanted("tool", "sql_query"), Wanted("eval", "odd", workflow="answer-here")],
 )
 def test_other_new_files_pass_the_check(repository_with_evals: Path, wanted: Wanted) -> None:
     assert write_new(wanted, repository_with_evals).files
     assert checked(repository_with_evals) == []
+
+
+def test_next_commands_name_the_new_files_and_what_is_in_the_folder(repository_with_evals: Path) -> None:
+    made = write_new(Wanted("eval", "odd", workflow="answer-here"), repository_with_evals)
+    assert made.next == ["gofer check", "gofer eval odd --live"]
+    assert write_new(Wanted("tool", "one"), repository_with_evals).next[1] == "python -m pytest tests/test_one.py"
+    (repository_with_evals / ".ci").mkdir()
+    (repository_with_evals / ".ci" / "tests").touch()
+    assert write_new(Wanted("tool", "two"), repository_with_evals).next[1] == "bash .ci/tests"
 
 
 def test_test_of_a_new_tool_passes(repository: Path) -> None:

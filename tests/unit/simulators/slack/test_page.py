@@ -184,3 +184,28 @@ def test_simulated_slack_page_allows_only_the_script_of_the_page_and_lists_only_
         assert 'id="timeline" data-live' in page.text
 
     play(story)
+
+
+def test_mention_opens_the_thread_of_its_answer_and_keeps_the_person_who_wrote_it() -> None:
+    async def story(_: SlackSimulator, http: httpx2.AsyncClient) -> None:
+        plain = {"channel": "C1", "user": "U2", "text": "lunch?"}
+        said = await http.post("/post", data=plain)
+        assert said.headers["location"] == "/?channel=C1"
+        asked = await http.post("/post", data={**plain, "text": "@Gofer are we done?"})
+        opened = asked.headers["location"]
+        assert opened.startswith("/?channel=C1&thread=")
+        page = (await http.get(opened)).text
+        assert '<option value="U2" selected>' in page
+        assert '<option value="U1">' in page
+        assert page.count('<input type="hidden" name="user" value="U2">') == page.count('action="/react"')
+
+    play(story)
+
+
+def test_quick_reactions_say_what_a_person_thinks_of_an_answer() -> None:
+    async def story(_: SlackSimulator, http: httpx2.AsyncClient) -> None:
+        front = (await http.get("/?channel=C1")).text
+        assert '<button name="name" value="+1"' in front
+        assert '<button name="name" value="-1"' in front
+
+    play(story)
