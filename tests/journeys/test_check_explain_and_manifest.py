@@ -108,7 +108,7 @@ def test_explain_reports_unreadable_payloads_and_explains_the_others(capsys: pyt
     ]
 
 
-def test_explain_tells_people_what_a_payload_starts(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_explain_names_the_workflow_of_a_payload_in_words(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "deleted.json").write_text(Path(EVENT).read_text().replace('"app_mention"', '"channel_archive"'))
     code, out, err = gofer(
         capsys, "explain", "--source", "slack", EVENT, str(tmp_path / "deleted.json"), "missing.json"

@@ -37,9 +37,9 @@ async def printed(terminal: Terminal, command: str, *, codes: tuple[int, ...] = 
 
 
 @pytest.mark.rehearsal(
-    "tests/unit/app/new_files/test_new_files.py::test_next_commands_name_the_new_files_and_what_is_in_the_folder"
+    "tests/unit/app/new_files/test_new_files.py::test_next_commands_name_the_new_files_and_the_programs_of_the_folder"
 )
-async def test_every_next_command_works_as_it_is_printed(tmp_path: Path) -> None:
+async def test_every_next_command_works_as_printed(tmp_path: Path) -> None:
     terminal = company_repository(tmp_path / "acme", STARTERS, Path(sys.executable).parent)
     said = [await printed(terminal, f"gofer new {words}") for words in NEW]
     assert "then write OPENAI_API_KEY into .env, then gofer eval sum-up --live" in said[3]

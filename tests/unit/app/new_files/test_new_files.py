@@ -86,7 +86,7 @@ def test_other_new_files_pass_the_check(repository_with_evals: Path, wanted: Wan
     assert checked(repository_with_evals) == []
 
 
-def test_next_commands_name_the_new_files_and_what_is_in_the_folder(repository_with_evals: Path) -> None:
+def test_next_commands_name_the_new_files_and_the_programs_of_the_folder(repository_with_evals: Path) -> None:
     made = write_new(Wanted("eval", "odd", workflow="answer-here"), repository_with_evals)
     assert made.next == ["gofer check", "gofer eval odd --live"]
     assert write_new(Wanted("tool", "one"), repository_with_evals).next[1] == "python -m pytest tests/test_one.py"

@@ -186,7 +186,7 @@ def test_simulated_slack_page_allows_only_the_script_of_the_page_and_lists_only_
     play(story)
 
 
-def test_mention_opens_the_thread_of_its_answer_and_keeps_the_person_who_wrote_it() -> None:
+def test_mention_opens_the_thread_of_its_answer_and_keeps_its_author() -> None:
     async def story(_: SlackSimulator, http: httpx2.AsyncClient) -> None:
         plain = {"channel": "C1", "user": "U2", "text": "lunch?"}
         said = await http.post("/post", data=plain)
@@ -202,7 +202,7 @@ def test_mention_opens_the_thread_of_its_answer_and_keeps_the_person_who_wrote_i
     play(story)
 
 
-def test_quick_reactions_say_what_a_person_thinks_of_an_answer() -> None:
+def test_quick_reactions_include_good_and_bad_feedback() -> None:
     async def story(_: SlackSimulator, http: httpx2.AsyncClient) -> None:
         front = (await http.get("/?channel=C1")).text
         assert '<button name="name" value="+1"' in front
