@@ -8,7 +8,7 @@ could not read what is stored, so a changed dictionary needs a new format.
 import zlib
 from pathlib import Path
 
-from gofer.values.errors import Corrupt
+from gofer.values.errors import NO_MEMORY, Corrupt, GoferError, TemporaryError
 
 DICTIONARY = Path(__file__).with_name("frame_dictionary.txt").read_bytes()
 """JSON of typical entries, the most frequent ones last, where references to them are shortest."""
@@ -25,12 +25,20 @@ def compress(plain: bytes) -> bytes:
 
 
 def decompress(compressed: bytes) -> bytes:
-    """Return the bytes that `compress` was given. Raises Corrupt."""
-    decompressor = zlib.decompressobj(_WINDOW_BITS, zdict=DICTIONARY)
+    """Return the bytes that `compress` was given. Raises Corrupt, and TemporaryError without memory for them."""
     try:
+        decompressor = zlib.decompressobj(_WINDOW_BITS, zdict=DICTIONARY)
         plain = decompressor.decompress(compressed) + decompressor.flush()
-    except zlib.error as error:
-        raise Corrupt("The stored bytes are not what this Gofer compresses.") from error
+    except (zlib.error, MemoryError) as error:
+        raise cause_of(error) from error
     if not decompressor.eof or decompressor.unused_data:
         raise Corrupt("The stored bytes end too early or too late.")
     return plain
+
+
+def cause_of(error: Exception) -> GoferError:
+    """Return what an error of zlib means: the bytes are damaged, or memory was lacking for a moment."""
+    # zlib tells its own code in the text only.
+    if isinstance(error, MemoryError) or str(error).startswith("Error -4 "):
+        return TemporaryError(f"A journal was not read: {NO_MEMORY}.")
+    return Corrupt("The stored bytes are not what this Gofer compresses.")

@@ -51,6 +51,10 @@ end.
 """
 
 
+NO_MEMORY = "too little memory is free; end other programs, or give Gofer more memory. Gofer goes on by itself"
+"""A clause for errors that pass when memory is free again."""
+
+
 class GoferError(Exception):
     """The root of all errors Gofer raises on purpose."""
 

@@ -7,15 +7,19 @@ unclean stop.
 """
 
 import contextlib
+import hashlib
 import secrets
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
+from typing import Any
 
 from gofer.app.embedded.state_files import refused, serving_elsewhere, write_secret
 from gofer.stores.sqlite.database import VERSION
 from gofer.stores.sqlite.key_file import is_key_file
 from gofer.values.errors import ConfigError, TemporaryError
+from gofer.values.installation_key import InstallationKey
+from gofer.values.secret import Secret
 
 DATABASE = "gofer.db"
 LOG = "gofer.db-wal"
@@ -95,13 +99,30 @@ def _has_bodies(data: Path) -> bool:
         return False
 
 
-def mark_used(data: Path) -> None:
-    """Record which database the installation key is used with. Raises TemporaryError, ConfigError."""
+def check_key(data: Path, key: InstallationKey) -> None:
+    """Raise ConfigError for runs of another key that is not listed any more."""
+    listed = [(_hash(one),) for one in key.every]
+    before = _read(data / DATABASE, "SELECT key_sha256 FROM installation")
+    if before and before[0] not in listed and has_heads(data / DATABASE):
+        raise ConfigError(
+            f"{data / KEY} does not hold the key that was used here before, and with another key Gofer would answer "
+            "old mentions again. Put that key back, or write it behind the new one with a comma between."
+        )
+
+
+def mark_used(data: Path, key: InstallationKey) -> None:
+    """Record which database the installation key is used with, and in the database the hash of the key.
+
+    Raises TemporaryError, ConfigError.
+    """
     if not _size(data / DATABASE):
         return
     try:
-        with contextlib.closing(sqlite3.connect(data / DATABASE, timeout=5)) as connection:
+        with contextlib.closing(sqlite3.connect(data / DATABASE, timeout=5, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
             identity = _identify(connection)
+            _keep_hash(connection, _hash(key.current))
+            connection.execute("COMMIT")
     except sqlite3.Error as error:
         raise TemporaryError(f"{data / DATABASE} cannot be opened ({error}); check the folder and the disk.") from error
     if _used(data) != str(identity):
@@ -190,23 +211,50 @@ def _used(data: Path) -> str | None:
 
 def _identity(path: Path) -> str | None:
     """Return the identity of a database: "0" if it has none, None if the database cannot be read."""
+    for (identity,) in _read(path, "PRAGMA application_id"):
+        return str(identity)
+    return None
+
+
+def _read(path: Path, statement: str) -> Sequence[tuple[Any, ...]]:
+    """Return the rows of a statement; none if the database cannot be read."""
     try:
         with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            return str(connection.execute("PRAGMA application_id").fetchone()[0])
+            return connection.execute(statement).fetchall()
     except sqlite3.Error:
         # The next function that opens the database reports the error.
-        return None
+        return ()
 
 
 def _identify(connection: sqlite3.Connection) -> int:
-    connection.isolation_level = None
-    connection.execute("BEGIN IMMEDIATE")
     (identity,) = connection.execute("PRAGMA application_id").fetchone()
     if not identity:
         identity = 1 + secrets.randbelow(2**31 - 1)
         connection.execute(f"PRAGMA application_id={identity}")
-    connection.execute("COMMIT")
     return int(identity)
+
+
+def _keep_hash(connection: sqlite3.Connection, current: str) -> None:
+    connection.execute("CREATE TABLE IF NOT EXISTS installation (key_sha256 TEXT NOT NULL)")
+    if connection.execute("SELECT key_sha256 FROM installation").fetchone() != (current,):
+        connection.execute("DELETE FROM installation")
+        connection.execute("INSERT INTO installation VALUES (?)", (current,))
+
+
+def _hash(key: Secret) -> str:
+    return hashlib.sha256(key.reveal().encode()).hexdigest()
+
+
+def has_heads(database: Path) -> bool:
+    """Return whether a database has runs, or cannot be read."""
+    if not database.exists():
+        return False
+    try:
+        with contextlib.closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            return connection.execute("SELECT 1 FROM heads LIMIT 1").fetchone() is not None
+    except sqlite3.Error:
+        # The next function that opens the database reports the error. Until then no new key may be created.
+        return True
 
 
 def _write(path: Path, text: str) -> None:

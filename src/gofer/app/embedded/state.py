@@ -5,7 +5,6 @@ import fcntl
 import logging
 import os
 import secrets
-import sqlite3
 from collections.abc import AsyncGenerator, Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,9 @@ from gofer.app.embedded.integrity import (
     LOG,
     UNCLEAN,
     check_intact,
+    check_key,
     forget_unclean_stop,
+    has_heads,
     mark_used,
     unclean_until_closed,
 )
@@ -114,22 +115,17 @@ def read_state(data: Path, clock: Clock) -> Generator[State]:
 def serving(data: Path) -> Generator[None]:
     """Hold the right to serve a folder. Raises ConfigError if another process holds it or the lock file fails."""
     make_folder(data)
-    handle = _open_lock(data / LOCK)
-    try:
-        _take(handle, data)
+    with _opened(data, os.O_RDONLY) as folder, _opened(data / LOCK, os.O_RDWR | os.O_CREAT) as file:
+        # The folder is locked too, because the file may be deleted under a running Gofer.
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            sign(file)
+        except BlockingIOError as error:
+            raise ConfigError(refusal(data, read_holder(file))) from error
+        except OSError as error:
+            raise refused(data / LOCK, error) from error
         yield
-    finally:
-        os.close(handle)
-
-
-def _take(handle: int, data: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        sign(handle)
-    except BlockingIOError as error:
-        raise ConfigError(refusal(data, read_holder(handle))) from error
-    except OSError as error:
-        raise refused(data / LOCK, error) from error
 
 
 def installation_key(data: Path) -> InstallationKey:
@@ -145,35 +141,42 @@ def installation_key(data: Path) -> InstallationKey:
             key = read_installation_key(path.read_bytes().decode("ascii", "replace"))
     except OSError as error:
         raise refused(path, error) from error
-    mark_used(data)
+    mark_used(data, key)
     return key
 
 
 def read_key(data: Path) -> InstallationKey | None:
     """Return the installation key of a folder, or None for a folder that may get a new one.
 
-    Raises ConfigError for a damaged key, and for a key that is missing beside runs. Raises OSError.
+    Raises ConfigError for a damaged key, and beside runs for a missing or another one. Raises OSError.
     """
     path = data / KEY
     # The key recognises mentions that were answered before. With a new key Gofer would answer them again.
     if not path.exists():
-        if _has_heads(data / DATABASE):
+        if has_heads(data / DATABASE):
             problem = "is missing, and with a new key Gofer would answer old mentions again"
             raise ConfigError(f"{path} {problem}; restore it from a backup, or delete the whole folder to start again.")
         return None
     try:
-        return read_installation_key(path.read_bytes().decode("ascii", "replace"))
+        key = read_installation_key(path.read_bytes().decode("ascii", "replace"))
     except ValueError as error:
         raise ConfigError(
             f"{path} is damaged; restore it from a backup, or delete the whole folder to start again."
         ) from error
+    check_key(data, key)
+    return key
 
 
-def _open_lock(path: Path) -> int:
+@contextlib.contextmanager
+def _opened(path: Path, flags: int) -> Generator[int]:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        handle = os.open(path, flags, 0o600)
     except OSError as error:
         raise refused(path, error) from error
+    try:
+        yield handle
+    finally:
+        os.close(handle)
 
 
 def _forget_unclean_stop(data: Path) -> None:
@@ -182,17 +185,6 @@ def _forget_unclean_stop(data: Path) -> None:
         return
     with contextlib.suppress(ConfigError), serving(data):
         forget_unclean_stop(data)
-
-
-def _has_heads(database: Path) -> bool:
-    if not database.exists():
-        return False
-    try:
-        with contextlib.closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            return connection.execute("SELECT 1 FROM heads LIMIT 1").fetchone() is not None
-    except sqlite3.Error:
-        # The next function that opens the database reports the error. Until then no new key may be created.
-        return True
 
 
 def make_folder(data: Path) -> None:

@@ -100,19 +100,31 @@ def serving_elsewhere(data: Path) -> str | None:
     Do not call this while holding the right to serve the folder: this process would count as the other. Raises OSError.
     """
     try:
-        handle = os.open(data / LOCK, os.O_RDWR)
+        folder = os.open(data, os.O_RDONLY)
     except FileNotFoundError:
         return None
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(folder, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
+        return _holder_in(data / LOCK)
+    finally:
+        os.close(folder)
+    return None
+
+
+def _holder_in(lock: Path) -> str:
+    """Return a description of the process that signed a lock file. Raises OSError."""
+    try:
+        handle = os.open(lock, os.O_RDONLY)
+    except FileNotFoundError:
+        return "a process that is not visible here"
+    try:
         holder = read_holder(handle)
-        if holder is None:
-            return "a process that is not visible here"
-        return f"process {holder.pid}, since {_since(holder)}"
     finally:
         os.close(handle)
-    return None
+    if holder is None:
+        return "a process that is not visible here"
+    return f"process {holder.pid}, since {_since(holder)}"
 
 
 def refusal(data: Path, holder: Holder | None) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from gofer.values.errors import Corrupt, GoferError, OtherVersion, TemporaryError
+from gofer.values.errors import NO_MEMORY, Corrupt, GoferError, OtherVersion, TemporaryError
 
 T = TypeVar("T")
 
@@ -156,9 +156,9 @@ class Database:
             for sync in self._syncs:
                 sync()
             connection.execute("COMMIT")
-        except (*_SQLITE_ERRORS, TemporaryError) as error:
+        except (*_SQLITE_ERRORS, TemporaryError, MemoryError) as error:
             # The database may refuse the rollback too. The next BEGIN then fails in the same way.
-            with contextlib.suppress(*_SQLITE_ERRORS):
+            with contextlib.suppress(*_SQLITE_ERRORS, MemoryError):
                 connection.rollback()
             for job in batch:
                 job.error = self._refusal(error)
@@ -177,6 +177,8 @@ class Database:
             job.error = error
             if _unreadable(error):
                 job.error = self._damaged(error)
+            if isinstance(error, MemoryError):
+                job.error = self._refusal(error)
             if job.savepoint:
                 connection.execute("ROLLBACK TO job")
         if job.savepoint:
@@ -193,6 +195,8 @@ class Database:
     def _refusal(self, error: Exception) -> GoferError:
         if isinstance(error, TemporaryError):
             return error
+        if isinstance(error, MemoryError):
+            return TemporaryError(f"{self._path} was not used: {NO_MEMORY}.")
         if _unreadable(error):
             return self._damaged(error)
         advice = _advice(self._path, error, "check the disk")
@@ -309,13 +313,14 @@ def _unreadable(error: Exception) -> bool:
 def _empty_log(connection: sqlite3.Connection, jobs: list[_Job]) -> None:
     if not jobs:
         return
-    # Do not wait for readers of other processes: the caller tries again later.
-    connection.execute("PRAGMA busy_timeout=0")
     try:
+        # Do not wait for readers of other processes: the caller tries again later.
+        connection.execute("PRAGMA busy_timeout=0")
         (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    except sqlite3.Error:
+    except (sqlite3.Error, MemoryError):
         busy = 1
-    connection.execute("PRAGMA busy_timeout=5000")
+    with contextlib.suppress(MemoryError):
+        connection.execute("PRAGMA busy_timeout=5000")
     for job in jobs:
         if busy:
             job.error = TemporaryError(

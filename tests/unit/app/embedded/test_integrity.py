@@ -12,6 +12,7 @@ import pytest
 
 from gofer.app.embedded.integrity import KEYS, LOG, UNCLEAN, USED
 from gofer.app.embedded.state import installation_key, open_state, read_state, serving
+from gofer.app.embedded.state_files import serving_elsewhere
 from gofer.journal.blob_store import blob_key
 from gofer.journal.coordination import Head
 from gofer.values.errors import ConfigError
@@ -203,6 +204,18 @@ def test_lock_file_without_a_process_id_still_blocks_serving(tmp_path: Path) -> 
             (tmp_path / "serving.lock").write_text(content)
             with pytest.raises(ConfigError, match=r"Another Gofer serves [^(]*; stop it"), serving(tmp_path):
                 pass
+
+
+def test_folder_whose_lock_file_was_deleted_is_still_served_by_one_process(tmp_path: Path) -> None:
+    with start(tmp_path) as process:
+        (tmp_path / "serving.lock").unlink()
+        with pytest.raises(ConfigError, match=r"Another Gofer serves [^(]*; stop it"), serving(tmp_path):
+            pass
+        assert serving_elsewhere(tmp_path) == "a process that is not visible here"
+        process.communicate(b"")
+    assert serving_elsewhere(tmp_path) is None
+    with serving(tmp_path):
+        pass
 
 
 async def claim(data: Path) -> None:

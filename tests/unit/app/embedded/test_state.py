@@ -39,6 +39,28 @@ async def test_lost_installation_key_is_not_recreated_once_there_are_runs(tmp_pa
     assert not (tmp_path / "installation.key").exists()
 
 
+async def test_another_installation_key_is_refused_once_there_are_runs(tmp_path: Path) -> None:
+    path = tmp_path / "installation.key"
+    with open_state(tmp_path, SetClock()) as state:
+        first = installation_key(tmp_path).current.reveal()
+        path.write_text("1" * 64)
+        assert installation_key(tmp_path)
+        await state.store.create_head(Head("r", "w", "c", 1))
+        for other in (first, f"{first},{'2' * 64}"):
+            path.write_text(other)
+            for _ in range(2):
+                with pytest.raises(
+                    ConfigError, match=r"installation\.key does not hold the key .* with a comma between"
+                ):
+                    installation_key(tmp_path)
+        for listed in (f"{first},{'1' * 64}", first):
+            path.write_text(listed)
+            assert installation_key(tmp_path).current.reveal() == first
+        path.write_text("1" * 64)
+        with pytest.raises(ConfigError, match="does not hold the key"):
+            installation_key(tmp_path)
+
+
 def test_state_folder_is_served_by_one_process_at_a_time(tmp_path: Path) -> None:
     with serving(tmp_path), pytest.raises(ConfigError, match="Another Gofer serves"), serving(tmp_path):
         pass

@@ -134,6 +134,35 @@ async def test_full_disk_fails_the_write_and_the_database_recovers_when_there_is
     database.close()
 
 
+async def test_database_works_on_after_a_commit_without_memory(path: Path) -> None:
+    database = Database(path, SCHEMA)
+    lacking = [MemoryError()]
+
+    def sync() -> None:
+        if lacking:
+            raise lacking.pop()
+
+    database.sync_first(sync)
+    with pytest.raises(TemporaryError, match="too little memory is free"):
+        await database.run(add("lost"))
+    await database.run(add("kept"))
+    assert await database.run(count) == 1
+    database.close()
+
+
+async def test_database_job_without_memory_fails_alone_and_may_be_repeated(path: Path) -> None:
+    database = Database(path, SCHEMA)
+
+    def lacks(connection: sqlite3.Connection) -> None:
+        raise MemoryError
+
+    lost, kept = await asyncio.gather(database.run(lacks), database.run(add("kept")), return_exceptions=True)
+    assert isinstance(lost, TemporaryError)
+    assert kept == 1
+    assert await database.run(count) == 1
+    database.close()
+
+
 async def test_full_disk_error_advises_to_free_space(path: Path) -> None:
     database = Database(path, SCHEMA)
     pages = await database.run(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
