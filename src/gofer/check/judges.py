@@ -11,6 +11,7 @@ from gofer.evals.judging.labels import read_labels
 from gofer.evals.load import LoadedEval, read_evals
 from gofer.models.served_model import ServedModel, unlisted
 from gofer.values.errors import ConfigError
+from gofer.workflows.file_text import is_there
 from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.yaml_source import Loc
@@ -67,7 +68,7 @@ def _same_model(loaded: LoadedEval, loc: Loc, judge: ServedModel) -> Mistake:
 
 def _label_mistakes(loaded: LoadedEval, loc: Loc, criterion: Criterion, judge: ServedModel) -> Iterator[Mistake]:
     path = loaded.path.parent / criterion.labels
-    if not path.is_file():
+    if not is_there(path):
         # The check of references reports a missing file.
         return
     try:

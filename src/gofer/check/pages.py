@@ -8,7 +8,7 @@ from typing import Literal
 from gofer.check.names import Known, Page, check_page
 from gofer.check.tools import Holder, listed
 from gofer.values.canonical_json import as_list, as_object
-from gofer.workflows.file_text import read_text
+from gofer.workflows.file_text import is_there, read_text
 from gofer.workflows.load import SKILLS, prompt_name
 from gofer.workflows.mistake import START, Mistake
 from gofer.workflows.output_file import read_output
@@ -192,7 +192,7 @@ def _checked(file: Path, use: Use, known: Known) -> Iterator[Mistake]:
 
 def _exists(file: Path) -> bool:
     try:
-        return file.is_file()
+        return is_there(file)
     except (OSError, ValueError):
         return False
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from gofer.check.script_code import Module, check_code, uses
 from gofer.check.tools import granted, tool_hint
 from gofer.values.canonical_json import as_list, as_object
-from gofer.workflows.file_text import read_text
+from gofer.workflows.file_text import is_there, read_bytes, read_text
 from gofer.workflows.mistake import START, Mistake, Place, Rule
 from gofer.workflows.script_source import FOLDER, neighbours, parse, script_name
 from gofer.workflows.sentences import close_match
@@ -52,7 +52,7 @@ def check_scripts(
             message = f"`{file[:80]}` is not a script in `{FOLDER}/`."
             hint = f"Write `{FOLDER}/<name>.py` with a name of a-z, 0-9 and `_`."
             yield Mistake(source.file, source.place(_KEY), "script-elsewhere", message, hint)
-        elif not (root / FOLDER / f"{name}.py").is_file():
+        elif not is_there(root / FOLDER / f"{name}.py"):
             yield _missing(root, source, file, name)
         else:
             yield from _check(root, source, name, declared, tools, subagents)
@@ -173,7 +173,7 @@ def _unknown_subagent(file: Path, place: Place, name: str, subagents: Collection
 def declared_packages(file: Path) -> Collection[str]:
     """Return the normalized names of the packages that a project declares; empty if the file is unreadable."""
     try:
-        return _dependencies(file.read_text(encoding="utf-8"))
+        return _dependencies(read_bytes(file).decode())
     except (OSError, ValueError):
         return frozenset()
 

@@ -7,7 +7,7 @@ from gofer.check.skills import check_amount, check_named_skills
 from gofer.check.tools import check_tools
 from gofer.tools.definition import AnyTool
 from gofer.values.canonical_json import as_list, as_text
-from gofer.workflows.file_text import read_text
+from gofer.workflows.file_text import is_there, read_text
 from gofer.workflows.form import fill
 from gofer.workflows.mistake import START, Mistake
 from gofer.workflows.output_file import read_output
@@ -48,7 +48,7 @@ def _check_prompt(source: Source) -> Iterator[Mistake]:
         yield Mistake(source.file, source.place(("prompt",)), "prompt-elsewhere", message, hint)
         return
     prompt = prompt_of(source.file, name)
-    if not prompt.is_file():
+    if not is_there(prompt):
         message = f"There is no file `{prompt.name[:80]}` in the folder of this file."
         place = START
         if name:

@@ -43,7 +43,7 @@ def eval_files(folder: Path) -> Sequence[Path]:
 
     Files of folders in it, such as worlds, payloads and goldens, are no eval files.
     """
-    return sorted(path for path in folder.glob("*.yaml") if path.is_file())
+    return sorted(path for path in folder.glob("*.yaml") if not path.is_dir())
 
 
 def read_evals(folder: Path) -> tuple[Sequence[LoadedEval], Sequence[Mistake]]:

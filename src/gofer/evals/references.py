@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from gofer.evals.eval_file import Case, Eval
+from gofer.workflows.file_text import is_there
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.sentences import close_match
 from gofer.workflows.yaml_source import Loc, Source
@@ -89,7 +90,7 @@ def _is_outside(folder: Path, path: str) -> bool:
 
 def _is_file(file: Path) -> bool:
     try:
-        return file.is_file()
+        return is_there(file)
     except OSError:
         # The name is too long.
         return False

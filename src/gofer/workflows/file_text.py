@@ -1,6 +1,9 @@
 """The text of a workflow's file, and the mistakes that any text can have: its encoding, and template placeholders."""
 
+import errno
+import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,11 +17,35 @@ _MARKS = re.compile(r"\$?\{\{[^{}\n]{1,200}\}\}|\{%[^{}\n]{1,200}%\}|<%[^%\n]{1,
 _SECRET = re.compile(r"secret|token|password|api_?key|\benv\b|\bvars\b|\$\{[A-Z0-9_]+\}", re.IGNORECASE)
 
 
+class NotRegular(OSError):
+    """A pipe, a socket or a device in the place of a file. Its bytes may never come, or never end."""
+
+
+def is_there(file: Path) -> bool:
+    """Return whether there is a file, or a pipe or a device in its place. Raises OSError, and ValueError."""
+    return file.exists() and not file.is_dir()
+
+
+def read_bytes(file: Path, limit: int = -1) -> bytes:
+    """Return the bytes of a file, at most `limit` of them. Raises OSError, and ValueError for an impossible name."""
+    with open(file, "rb", opener=_open_at_once) as opened:
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            raise NotRegular(errno.EINVAL, "it is a pipe or a device", str(file))
+        return opened.read(limit)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for the writer of a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def read_text(file: Path) -> tuple[str | None, list[Mistake]]:
     """Return the text of a file without its byte order mark, or None if it cannot be read, and its mistakes."""
     try:
-        with file.open("rb") as opened:
-            raw = opened.read(SIZE_LIMIT + 1)
+        raw = read_bytes(file, SIZE_LIMIT + 1)
+    except NotRegular:
+        message = "The file is a pipe or a device, not a regular file."
+        return None, [Mistake(file, START, "unreadable-file", message, "Put a regular file in its place.")]
     except (OSError, ValueError):
         # ValueError: the name contains a zero byte.
         return None, [Mistake(file, START, "unreadable-file", "The file cannot be read.", "Create it or correct it.")]

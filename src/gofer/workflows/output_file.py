@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gofer.values.canonical_json import MAX_DEPTH, finite, refuse_constant
-from gofer.workflows.file_text import read_text
+from gofer.workflows.file_text import is_there, read_text
 from gofer.workflows.mistake import START, Mistake, Place, Rule
 from gofer.workflows.output_schema import Schema, flaws
 from gofer.workflows.sentences import close_match, invalid_schema
@@ -249,7 +249,7 @@ def _read(file: Path) -> tuple[Schema | None, list[Mistake]]:
 
 def _is_file(file: Path) -> bool:
     try:
-        return file.is_file()
+        return is_there(file)
     except (OSError, ValueError):
         # ValueError: the name contains a zero byte.
         return False

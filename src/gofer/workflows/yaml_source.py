@@ -5,8 +5,9 @@ YAML 1.1. Anchors, tags, deep nesting and large files are refused before any val
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import cast
@@ -24,6 +25,8 @@ DEPTH_LIMIT = 20
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]{0,29})")
 _DECIMAL = re.compile(r"[-+]?([0-9][0-9_]{0,29})?\.[0-9_]{0,30}([eE][-+][0-9]{1,3})?|[-+]?\.(inf|nan)", re.IGNORECASE)
 _TAG = "tag:yaml.org,2002:"
+_KINDS: Mapping[Rule, str] = {"anchor": "anchors and aliases", "tag": "tags"}
+"""The mistakes of which each file shows the first, with the number of all."""
 
 Loc = tuple[int | str, ...]
 """The path to a value: keys and positions from the top of the file."""
@@ -108,7 +111,8 @@ def _refuse(file: Path, text: str) -> list[Mistake]:
         return [Mistake(file, place, "control-character", message, "Remove it.")]
     if unfinished := conflict(file, enumerate(text.splitlines(), 1)):
         return [unfinished]
-    mistakes: list[Mistake] = []
+    mistakes: dict[Rule, Mistake] = {}
+    further: Counter[Rule] = Counter()
     try:
         documents = 0
         depth = 0
@@ -116,14 +120,25 @@ def _refuse(file: Path, text: str) -> list[Mistake]:
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             documents += isinstance(event, yaml.DocumentStartEvent)
             found = _unwanted(event, depth, documents)
-            if found:
+            if found and found[0] in mistakes:
+                further[found[0]] += 1
+            elif found:
                 mark = cast(yaml.Mark, event.start_mark)
-                mistakes.append(Mistake(file, Place(mark.line + 1, mark.column + 1), *found))
+                mistakes[found[0]] = Mistake(file, Place(mark.line + 1, mark.column + 1), *found)
             if depth > DEPTH_LIMIT:
                 break
     except (yaml.YAMLError, ValueError) as error:
-        mistakes.append(explain_error(file, text, error))
-    return mistakes
+        mistakes.setdefault("not-yaml", explain_error(file, text, error))
+    # A file of aliases would bury its other mistakes.
+    return [_counted(mistake, further[mistake.rule]) for mistake in mistakes.values()]
+
+
+def _counted(mistake: Mistake, further: int) -> Mistake:
+    """Return a mistake with the number of all those of its kind, if there are further ones."""
+    if not further or mistake.rule not in _KINDS:
+        return mistake
+    first = mistake.message.removesuffix(".")
+    return replace(mistake, message=f"{first}, the first of {further + 1:,} {_KINDS[mistake.rule]}.")
 
 
 def events(text: str) -> Iterator[yaml.Event]:

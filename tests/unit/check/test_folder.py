@@ -1,6 +1,7 @@
 """`gofer check` of whole folders: each folder of tests/broken lists its mistakes in `expected`."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -81,6 +82,61 @@ def test_shipped_workflows_have_no_mistake() -> None:
 def test_workflow_or_prompt_above_the_size_limit_is_not_read(tmp_path: Path, name: str, yaml: str) -> None:
     found = checked(tmp_path, yaml.encode(), b"x" * (SIZE_LIMIT + 1))
     assert [(placed(m), m.rule) for m in found] == [(f"{name}:1:1", "too-large")]
+
+
+def test_file_of_thousands_of_aliases_is_one_mistake(tmp_path: Path) -> None:
+    aliases = "".join(f"  - *a{number}\n" for number in range(5_000))
+    found = checked(tmp_path, f"{MINIMAL}tools:\n{aliases}".encode())
+    assert [(placed(m), m.rule) for m in found] == [("w.yaml:6:5", "anchor")]
+    assert "the first of 5,000 anchors and aliases" in found[0].message
+
+
+def prepared(folder: Path) -> Path:
+    """Return a folder that uses each kind of file that an author writes."""
+    for name in ("agents", "subagents", "coordinators", "skills/citing", "evals", "tools"):
+        (folder / name).mkdir(parents=True)
+    texts = {
+        "agents/w.yaml": f"{MINIMAL}output: form.json\nsubagents: [s]\nskills: {{allowed: [citing]}}\n",
+        "agents/w.md": "Do it.",
+        "agents/form.json": SCHEMA.decode(),
+        "agents/defaults.yaml": "preamble: all.md\n",
+        "agents/all.md": "Be brief.",
+        "agents/h.yaml": f"{MINIMAL}coordinator: script\ncoordinator_script: coordinators/h.py\n",
+        "coordinators/h.py": "async def coordinate(run):\n    return None\n",
+        "subagents/s.yaml": "description: d\nmodel: gpt-5\n",
+        "subagents/s.md": "Do it.",
+        "skills/citing/SKILL.md": "---\nname: citing\ndescription: Cites.\n---\nCite.\n",
+        "tools/oncall.py": "",
+        "evals/e.yaml": "workflow: w\nworld: world.yaml\ncases:\n  - {name: a, trigger: {payload: p.json}}\n",
+        "evals/world.yaml": "slack: {}\n",
+        "evals/p.json": "{}",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("agents/w.yaml", "agents/w.md", "agents/form.json", "agents/defaults.yaml", "agents/all.md"),
+        *("coordinators/h.py", "subagents/s.yaml", "subagents/s.md", "skills/citing/SKILL.md", "tools/oncall.py"),
+        *("evals/e.yaml", "evals/world.yaml", "evals/p.json"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_pipe_or_device_in_the_place_of_a_file_is_a_mistake(tmp_path: Path, name: str, kind: str) -> None:
+    folder = prepared(tmp_path)
+    before = with_evals(folder / "agents")
+    (folder / name).unlink()
+    if kind == "pipe":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).symlink_to("/dev/zero")
+    found = set(with_evals(folder / "agents")) - set(before)
+    # A payload that is a link to a device is also a link out of its folder.
+    assert any(re.search("pipe or a device|is not below the folder", str(mistake)) for mistake in found)
+    assert len(found) <= 2
 
 
 def test_schema_file_above_the_size_limit_is_not_read(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from gofer.tools.mocks import kept_systems
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import ConfigError
 from gofer.values.outside import Clock
+from gofer.workflows.file_text import read_bytes
 from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.routes import read_routes
@@ -127,7 +128,7 @@ def _world_problem(world: FileOrData, folder: Path, clock: float, systems: Colle
     data: object = world
     if isinstance(world, str):
         try:
-            data = yaml.load((folder / world).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+            data = yaml.load(read_bytes(folder / world), Loader=yaml.CSafeLoader)
         except (OSError, UnicodeDecodeError, yaml.YAMLError):
             return f"`{world[:80]}` is not a YAML file."
     parts = as_object(data)

@@ -12,6 +12,7 @@ from gofer.evals.case_begin import Trigger
 from gofer.evals.eval_file import Case
 from gofer.evals.references import DEMO
 from gofer.values.errors import ConfigError
+from gofer.workflows.file_text import read_bytes
 from gofer.workflows.load import Catalog
 from gofer_simulators.demo import demo_world
 from gofer_simulators.speaker import SOURCE, Speaker, with_workplace
@@ -53,7 +54,7 @@ def event_input_of(trigger: Trigger, folder: Path, speaker: Speaker) -> EventInp
         case str(name):
             path = folder / name
             try:
-                body = path.read_bytes()
+                body = read_bytes(path)
             except OSError as error:
                 raise ConfigError(f"{path} cannot be read ({error.strerror}); name a file with a payload.") from error
         case payload:
@@ -67,7 +68,7 @@ def world_in(given: str, path: Path) -> Mapping[str, object]:
     if given == DEMO:
         return demo_world()
     try:
-        contents: object = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        contents: object = yaml.load(read_bytes(path), Loader=yaml.CSafeLoader)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(
             f"{path} does not describe simulated systems; write a YAML file, or `world: demo`."

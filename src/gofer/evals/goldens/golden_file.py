@@ -14,6 +14,7 @@ from gofer.evals.eval_file import Criterion, Expectations, OutputExpectations, R
 from gofer.evals.plays import Evidence
 from gofer.values.errors import ConfigError
 from gofer.values.visible import VisibleKind
+from gofer.workflows.file_text import read_bytes
 from gofer.workflows.form import fill
 from gofer.workflows.form_parts import Name, Strict, Whole, listed
 from gofer.workflows.mistake import in_order, refuse
@@ -136,7 +137,7 @@ def recording_of(path: Path, golden: Golden) -> bytes:
         if recording.stat().st_size > LARGEST:
             limit = LARGEST // 1_000_000
             raise ConfigError(f"{recording}: the recording is larger than {limit} MB; record a shorter run.")
-        content = recording.read_bytes()
+        content = read_bytes(recording)
     except OSError as error:
         raise ConfigError(
             f"{recording}: the recording of the golden is missing; write it again with gofer golden."

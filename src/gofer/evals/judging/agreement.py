@@ -14,6 +14,7 @@ from gofer.evals.statistics import wilson
 from gofer.values.canonical_json import decode
 from gofer.values.errors import BadRequest, ConfigError
 from gofer.values.rater_agreement import LEAST_EXAMPLES, LEAST_KAPPA, LEAST_OF_EACH, RaterAgreement
+from gofer.workflows.file_text import read_bytes
 from gofer.workflows.form_parts import Strict, Whole
 
 SUFFIX = ".agreement.json"
@@ -127,7 +128,7 @@ def read_agreement(labels: Path) -> Agreement | None:
     """Return the kept measurement; None without one. Raises ConfigError for a file that is no measurement."""
     path = agreement_path(labels)
     try:
-        return Agreement.model_validate(decode(path.read_bytes()))
+        return Agreement.model_validate(decode(read_bytes(path)))
     except FileNotFoundError:
         return None
     except (OSError, BadRequest, ValidationError) as error:

@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 from gofer.evals.judging.material import Material
 from gofer.values.canonical_json import as_object, decode
 from gofer.values.errors import BadRequest, ConfigError
+from gofer.workflows.file_text import read_bytes
 from gofer.workflows.form_parts import Strict
 
 MOST = 500
@@ -52,7 +53,7 @@ class Labels:
 def read_labels(path: Path) -> Labels:
     """Return the examples of a file. Raises ConfigError, which names the line."""
     try:
-        raw = path.read_bytes()
+        raw = read_bytes(path)
     except OSError as error:
         raise ConfigError(f"The labels {path} cannot be read. Create the file, or correct `labels`.") from error
     if len(raw) > LARGEST:

@@ -206,7 +206,7 @@ def test_lock_file_without_a_process_id_still_blocks_serving(tmp_path: Path) -> 
                 pass
 
 
-def test_folder_whose_lock_file_was_deleted_is_still_served_by_one_process(tmp_path: Path) -> None:
+def test_folder_with_a_deleted_lock_file_is_still_served_by_one_process(tmp_path: Path) -> None:
     with start(tmp_path) as process:
         (tmp_path / "serving.lock").unlink()
         with pytest.raises(ConfigError, match=r"Another Gofer serves [^(]*; stop it"), serving(tmp_path):
