@@ -10,6 +10,7 @@ PLAIN = {
     "evals/judging/question.py": "names the judge's prompt and a criterion in grades and measurements",
     "app/new_repository/writing.py": "pins the wheel of Gofer in a lock",
     "app/backup/copied_files.py": "checks files of a backup",
+    "app/embedded/integrity.py": "tells whether the installation key, which is random, is another one",
     "app/backup/backup_manifest.py": "checks files of a backup",
     "app/evals/repeatable.py": "draws repeatable values, which open nothing real",
     "app/evals/suite_parts.py": "tells whether the files of an eval changed since its kept runs",
