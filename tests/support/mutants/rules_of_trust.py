@@ -135,4 +135,25 @@ OF_TRUST = (
         "unit/sources/notion/test_get_page_of_odd_blocks.py"
         "::test_notion_block_cannot_imitate_another_block_by_any_line_end",
     ),
+    Mutant(
+        "a recap shows no line of a result as a call",
+        "projections/recap.py",
+        "*indented(_cut(text, RESULT_LIMIT))",
+        '"    " + _cut(text, RESULT_LIMIT)',
+        "unit/tools/test_search_in_runs.py::test_recap_of_a_run_shows_no_line_of_a_result_as_a_call",
+    ),
+    Mutant(
+        "a description in Jira shows no line as a comment",
+        "sources/jira/get_issue.py",
+        "return indented(_shortened(text, limit))",
+        'return [f"    {_shortened(text, limit)}"]',
+        "unit/sources/jira/test_get_issue.py::test_jira_description_cannot_imitate_a_comment",
+    ),
+    Mutant(
+        "a changed text of an issue or page shows no line of Gofer",
+        "sources/subject.py",
+        'changed = "\\n".join(indented(event.text))',
+        'changed = f"    {event.text}"',
+        "unit/sources/test_subject.py::test_changed_text_of_a_subject_has_no_line_that_begins_at_the_margin",
+    ),
 )

@@ -55,7 +55,10 @@ def move_apart(data: Path) -> None:
                 path.rename(target / path.name)
         except OSError as error:
             raise refused(data, error) from error
-    _log.warning("runs of a simulated world were moved to %s; real ones are kept in %s", target, data)
+    moved = (
+        "runs of a simulated world were moved to %s, where `GOFER_DATA=%s gofer runs` lists them; real ones are in %s"
+    )
+    _log.warning(moved, target, target, data)
 
 
 def _is_real(data: Path) -> bool:
