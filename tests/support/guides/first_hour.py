@@ -66,6 +66,8 @@ class Step:
     """What the person does."""
     words: str
     """What the person reads."""
+    line: str
+    """The line of it that tells how the step went; empty for a wrong step."""
     seconds: float
 
 
@@ -98,11 +100,12 @@ class Serving:
                 await asyncio.sleep(0.02)
 
     async def stop(self) -> str:
-        """Stop the process as an operator does; return its last lines."""
+        """Stop the process as an operator does; return what it says from then on, equal lines once."""
+        said = len(self.lines)
         self.process.terminate()
         await self.process.wait()
         await self._reading
-        return "\n".join(self.lines[-2:])
+        return "\n".join(dict.fromkeys(self.lines[said:]))
 
 
 @dataclass
@@ -313,9 +316,10 @@ class FirstHour:
     def _over(self, name: str, words: str, expected: str) -> None:
         """Tell a step and begin the next one. Raises WrongStep if the person does not read the expected words."""
         now = time.monotonic()
-        self.tell(Step(name, words, now - self._began))
+        line = next((line for line in words.splitlines() if expected in line), "")
+        self.tell(Step(name, words, line, now - self._began))
         self._began = now
-        if expected not in words:
+        if not line:
             raise WrongStep(f"{name}: {expected!r} is not in what the person reads:\n{words}")
 
 

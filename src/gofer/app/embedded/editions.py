@@ -166,7 +166,7 @@ class Watcher:
     def _refuse(self, reason: str) -> None:
         good = f"{datetime.fromtimestamp(self._good_at, UTC):%Y-%m-%d %H:%M:%S} UTC"
         notice = f"The workflow files were edited and have mistakes. Runs use the files of {good}.\n{reason}"
-        _log.error("the workflow files were edited and have mistakes; runs use those of %s: %s", good, reason)
+        _log.error("the workflow files were edited and have mistakes; runs use the files of %s: %s", good, reason)
         self.editions.refuse(notice)
 
 
