@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if made.kept:
         lines.append(f"The text that was in {' and '.join(made.kept)} stays there, above that of Gofer.")
     if not owners:
-        lines.append("No person accepts changes yet: write who does into .github/CODEOWNERS.")
+        lines.append("No person accepts changes yet: write who does into CODEOWNERS.")
     if arguments.folder != Path():
         lines.append(f"Next: cd {arguments.folder}, and follow README.md from “The first hour” on.")
     else:
