@@ -1,6 +1,6 @@
 """Everyday words such as "file a bug" that name no tool: `tool_search` finds the tool for them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from gofer.app.catalog import build_tools
 from gofer.app.settings import read_settings
@@ -106,3 +106,28 @@ def test_searched_text_of_a_tool_includes_the_everyday_words() -> None:
     (tool,) = (tool for tool in TOOLS if tool.name == "jira_create_issue")
     assert isinstance(tool, Tool)
     assert "bug" in searched_text(tool)
+
+
+DESCRIBED: Mapping[str, Sequence[str]] = {
+    "github_list_commits": ["history"],
+    "jira_create_issue": ["ticket"],
+    "jira_get_issue": ["one", "by its key", "ticket"],
+    "jira_transition_issue": ["close", "reopen"],
+    "notion_query_database": ["table"],
+    "notion_search": ["wiki"],
+    "slack_get_group": ["members", "team"],
+    "slack_get_permalink": ["URL", "web link"],
+    "slack_post_direct": ["DM"],
+    "slack_post_file": ["upload"],
+    "slack_read_channel": ["posted", "this week", "today"],
+    "slack_update_message": ["edit"],
+}
+"""Words of people that a model finds in the description itself, which every run with the tool reads."""
+
+
+def test_descriptions_have_the_words_that_people_use() -> None:
+    described = {tool.name: tool.description.casefold() for tool in TOOLS}
+    missing = {
+        name: [word for word in words if word.casefold() not in described[name]] for name, words in DESCRIBED.items()
+    }
+    assert {name: words for name, words in missing.items() if words} == {}

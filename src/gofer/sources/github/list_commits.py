@@ -28,7 +28,7 @@ class ListCommits(InRepository):
     everyday="git history, log, blame, recent changes in the repository, who touched it last, author",
 )
 async def github_list_commits(api: GitHubApi, call: Call, arguments: ListCommits) -> ToolResult:
-    """List the commits of a file or folder: who changed it and when. Use it to choose reviewers."""
+    """List the commits (the Git history) of a file or folder: who changed it and when. Use it to choose reviewers."""
     repository = repository_of(call, arguments)
     path = path_of(arguments.path)
     query = {"path": path, "sha": arguments.ref}

@@ -67,7 +67,9 @@ def _destination(arguments: CreateIssue) -> str:
     everyday="file, open, raise, report, make, log or add a bug, ticket, task, story, incident, problem",
 )
 async def jira_create_issue(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult:
-    """Create a Jira issue. Write what the person who works on it must know, and where the request comes from."""
+    """Create a Jira issue (ticket). Write what the person who works on it must know, and where the
+    request comes from.
+    """
     fields: dict[str, object] = {
         "project": {"key": arguments.project.upper()},
         "issuetype": {"name": arguments.type},

@@ -43,7 +43,7 @@ class GetIssue(Arguments):
     everyday="read, show, open or look at a ticket, bug, task or story; what does it say, details",
 )
 async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
-    """Read a Jira issue: summary, status, people, description and comments, oldest first."""
+    """Read one Jira issue (ticket) by its key: summary, status, people, description and comments, oldest first."""
     name = issue_name(call, arguments.issue)
     issue = await api.read(call, path_of(name), fields=f"{FIELDS},attachment")
     private = as_object(issue.get("fields")).get("security") is not None

@@ -143,7 +143,7 @@ class TransitionIssue(Arguments):
     "board; change its state",
 )
 async def jira_transition_issue(api: JiraApi, call: Call, arguments: TransitionIssue) -> ToolResult:
-    """Move a Jira issue to another status, such as In Progress or Done."""
+    """Close, reopen or move a Jira issue: to another status, such as In Progress or Done."""
     path = issue_path(call, arguments.issue)
     new_status = one_line(arguments.status).casefold()
     issue = await api.read(call, path, fields="status")

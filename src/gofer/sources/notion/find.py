@@ -46,7 +46,7 @@ class QueryDatabase(Arguments):
     "where is it written",
 )
 async def notion_search(api: NotionApi, call: Call, arguments: Search) -> ToolResult:
-    """Search Notion by title for pages and databases that are shared with Gofer."""
+    """Search Notion, the wiki, by title for pages and databases that are shared with Gofer."""
     kinds = {"page": "page", "database": "data_source"}
     sort = {"timestamp": "last_edited_time", "direction": "descending"}
     body: dict[str, object] = {"query": arguments.query, "page_size": arguments.limit, "sort": sort}
@@ -84,7 +84,7 @@ def _search_result(found: Fields) -> ToolResult:
     everyday="table, roadmap, tracker, board, entries, records, overdue, list all, filter",
 )
 async def notion_query_database(api: NotionApi, call: Call, arguments: QueryDatabase) -> ToolResult:
-    """List rows of a Notion database with their properties, all or those with given values."""
+    """List rows of a Notion database (a table) with their properties, all or those with given values."""
     source = await find_source(api, call, arguments.database)
     body: dict[str, object] = {"page_size": arguments.limit}
     if conditions := await _conditions(api, call, columns(source), arguments.where):

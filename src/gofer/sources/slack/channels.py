@@ -44,7 +44,7 @@ class ReadChannel(Arguments):
     everyday="chat conversation recent posts; catch up, what was said, what happened, what is going on, latest",
 )
 async def slack_read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> ToolResult:
-    """Read the newest messages of a Slack channel, without the replies in threads."""
+    """Read the newest messages of a Slack channel: what was posted today or this week, without replies in threads."""
     channel = await channel_id(api, call, arguments.channel)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     private = is_private(info)
@@ -118,7 +118,7 @@ class GetPermalink(Arguments):
     everyday="url link address of a message or post; reference it",
 )
 async def slack_get_permalink(api: SlackApi, call: Call, arguments: GetPermalink) -> ToolResult:
-    """Get the link of a Slack message, to put it into a ticket or a page."""
+    """Get the web link (URL) of a Slack message, to put it into a ticket or a page."""
     ts = _which(call, arguments)
     channel = await channel_id(api, call, arguments.channel)
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))

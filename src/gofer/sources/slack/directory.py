@@ -165,7 +165,7 @@ class GetGroup(Arguments):
     everyday="team members, who is on this team, people in a group, squad, handle, on-call",
 )
 async def slack_get_group(api: SlackApi, call: Call, arguments: GetGroup) -> ToolResult:
-    """Look up who is in a user group, such as @dev-leads."""
+    """Look up who is in a team: the members of a user group, such as @dev-leads."""
     sought = one_line(arguments.handle).removeprefix("@").casefold()
     try:
         groups = as_list((await api.read(call, "usergroups.list", include_users="true")).get("usergroups"))

@@ -53,7 +53,7 @@ def _destination(arguments: PostFile) -> str:
     everyday="upload, share or send a file, report, export, csv, document",
 )
 async def slack_post_file(api: SlackApi, call: Call, arguments: PostFile) -> ToolResult:
-    """Attach a text file to a Slack thread. Not for the answer to the request, however long it is, and not for what
+    """Upload a text file to a Slack thread. Not for the answer to the request, however long it is, and not for what
     fits a message.
     """
     channel = await channel_id(api, call, arguments.channel)

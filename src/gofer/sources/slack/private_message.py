@@ -86,8 +86,8 @@ def _home(call: Call) -> str:
     everyday="dm, private message, tell me privately, ping me",
 )
 async def slack_post_direct(api: SlackApi, call: Call, arguments: PostDirect) -> ToolResult:
-    """Write a direct message to the person who started this. Not for the answer to the request: that is delivered by
-    itself.
+    """Write a direct message (DM) to the person who started this. Not for the answer to the request: that is delivered
+    by itself.
     """
     channel = await _direct(api, call)
     fields = content(call, arguments.text)

@@ -122,7 +122,7 @@ def _mock_post(call: Call, arguments: PostMessage) -> ToolResult:
     everyday="edit, correct or fix a post in chat",
 )
 async def slack_update_message(api: SlackApi, call: Call, arguments: UpdateMessage) -> ToolResult:
-    """Replace the text of a message that Gofer posted. Not for the answer to the request."""
+    """Edit a message that Gofer posted: replace its text. Not for the answer to the request."""
     channel = await channel_id(api, call, arguments.channel)
     await api.write(call, "chat.update", channel=channel, ts=arguments.ts, **content(call, arguments.text))
     return _changed(channel, arguments.ts)
