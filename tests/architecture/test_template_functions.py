@@ -196,7 +196,15 @@ class Heard(dict[str, str]):
 
 
 PROXIES = {"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy"}
-ELSEWHERE = {"GOFER_CONCURRENCY", "GOFER_DATA", "SLACK_APP_TOKEN", "AGENT_LOG_LEVEL", "OTEL_SDK_DISABLED", *PROXIES}
+ELSEWHERE = {
+    "GOFER_ALARMS",
+    "GOFER_CONCURRENCY",
+    "GOFER_DATA",
+    "SLACK_APP_TOKEN",
+    "AGENT_LOG_LEVEL",
+    "OTEL_SDK_DISABLED",
+    *PROXIES,
+}
 """Settings of one machine, and those that functions get as variables."""
 
 

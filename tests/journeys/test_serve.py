@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.app.embedded.server import serve
-from support.app.serve_process import SECRET, free_port, log_lines, operator_folder
+from support.app.serve_process import PATIENCE, SECRET, free_port, log_lines, operator_folder
 from support.http import loopback
 from support.models.reviewing import is_review, review
 
@@ -148,16 +148,21 @@ async def test_serve_names_the_scopes_that_the_slack_app_lacks(tmp_path: Path) -
         assert await running.stop() == 0
 
 
+def write_webhook_workflow(folder: Path) -> None:
+    """Replace the workflows of a folder by one that needs no Slack."""
+    for name in ("agents", "coordinators", "skills", "subagents"):
+        shutil.rmtree(folder / name)
+    (folder / "agents").mkdir()
+    (folder / "agents" / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
+    (folder / "agents" / "greet.md").write_text("Greet the new customer.")
+    text = "description: d\nowner: ada@example.com\nwhen: [{webhook: {name: greet, auth: bearer, key: /id}}]\n"
+    (folder / "agents" / "greet.yaml").write_text(f"{text}reply: none\n")
+
+
 async def test_webhook_is_served_without_slack(tmp_path: Path) -> None:
     port = free_port()
     async with operator_folder(tmp_path) as made, loopback.client() as http:
-        for name in ("agents", "coordinators", "skills", "subagents"):
-            shutil.rmtree(tmp_path / name)
-        (tmp_path / "agents").mkdir()
-        (tmp_path / "agents" / "defaults.yaml").write_text("models: {default: gpt-5.4-mini}\n")
-        (tmp_path / "agents" / "greet.md").write_text("Greet the new customer.")
-        text = "description: d\nowner: ada@example.com\nwhen: [{webhook: {name: greet, auth: bearer, key: /id}}]\n"
-        (tmp_path / "agents" / "greet.yaml").write_text(f"{text}reply: none\n")
+        write_webhook_workflow(tmp_path)
         made.write_env(WEBHOOK_SECRET=SECRET)
         running = await made.start("serve", "--port", str(port))
         await running.says("/runs")
@@ -168,3 +173,30 @@ async def test_webhook_is_served_without_slack(tmp_path: Path) -> None:
         await running.says("a run ended")
         assert await running.stop() == 0
     assert "Gofer serves without Slack; stop with Ctrl-C." in running.lines
+
+
+async def test_failure_for_an_owner_without_a_channel_is_told_to_the_webhook(tmp_path: Path) -> None:
+    port = free_port()
+    heard: asyncio.Queue[object] = asyncio.Queue()
+
+    async def hear(request: Request) -> Response:
+        heard.put_nowait(await request.json())
+        return Response()
+
+    async def refuse(request: Request) -> Response:
+        return JSONResponse({"error": {"message": "no such model", "code": "model_not_found"}}, 404)
+
+    routes = [Route("/hook", hear, methods=["POST"]), Route("/v1/chat/completions", refuse, methods=["POST"])]
+    async with operator_folder(tmp_path) as made, serve(Starlette(routes=routes)) as url, loopback.client() as http:
+        write_webhook_workflow(tmp_path)
+        made.write_env(WEBHOOK_SECRET=SECRET, OPENAI_BASE_URL=f"{url}/v1", GOFER_ALARMS=f"{url}/hook")
+        running = await made.start("serve", "--port", str(port))
+        await running.says("Alarms")
+        await http.post(
+            f"http://127.0.0.1:{port}/hooks/greet", json={"id": "1"}, headers={"Authorization": f"Bearer {SECRET}"}
+        )
+        async with asyncio.timeout(PATIENCE):
+            told = await heard.get()
+        assert await running.stop() == 0
+    assert str(told).startswith("{'text': 'Gofer: For ada@example.com: greet: failed. Look at it: gofer trace ")
+    assert heard.empty()

@@ -20,7 +20,7 @@ import httpx2
 from typing_extensions import override
 
 from gofer.files.size_limits import FILE_BYTES
-from gofer.values.errors import TemporaryError
+from gofer.values.errors import TemporaryError, Unsent
 from gofer.values.outside import Http, HttpRequest, HttpResponse, NotPublic, TooLarge
 from gofer.values.proxies import Proxies
 
@@ -276,6 +276,8 @@ class SharedHttp(Http):
             raise TemporaryError(f"no answer within {request.timeout:g} seconds") from error
         except httpx2.ProxyError as error:
             raise TemporaryError("the proxy did not pass the request on") from error
+        except httpx2.ConnectError as error:
+            raise Unsent(f"the connection failed ({type(error).__name__})") from error
         except httpx2.HTTPError as error:
             raise TemporaryError(f"the connection failed ({type(error).__name__})") from error
         return HttpResponse(response.status_code, dict(response.headers), body)

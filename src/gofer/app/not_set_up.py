@@ -8,6 +8,7 @@ from gofer.models.language_model import Model, Refused
 from gofer.models.served_model import Endpoint
 from gofer.sources.manuals import WORKPLACE_MANUAL
 from gofer.sources.receivers import BY_SOURCE, RECEIVERS
+from gofer.sources.triggers import WORKPLACE_SOURCE
 from gofer.sources.webhook.hook import variable
 from gofer.sources.workflow_files import used_sources
 from gofer.values.errors import ConfigError
@@ -77,6 +78,10 @@ def lacking(settings: Settings, catalog: Catalog) -> Iterator[Lacking]:
         if spec.source in used:
             for sentence in spec.missing(settings.sources):
                 yield Lacking(spec.system, f"{sentence} It is needed for {used[spec.source]}.")
+    workplace = BY_SOURCE[WORKPLACE_SOURCE]
+    if settings.alarm_channel and not settings.sources[workplace.token]:
+        text = f"GOFER_ALARMS names a channel, which needs {workplace.token.name}; set it, or write an https URL."
+        yield Lacking(workplace.system, text)
     if not settings.has_model:
         yield Lacking("model", _MODEL)
     for spec in RECEIVERS:

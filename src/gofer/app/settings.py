@@ -21,6 +21,8 @@ from gofer.values.secret import Secret
 _ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)", re.DOTALL)
 _VALUE = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^"'\s#][^"'\s]*)?)(?:\s+\#.*)?""", re.DOTALL)
 
+_ALARM_CHANNEL = re.compile(r"#[^\s#]{1,80}|[CG][A-Z0-9]{6,20}")
+_ALARM_URL = re.compile(r"https://|http://(127\.0\.0\.1|localhost)[:/]")
 _CONCURRENCY = re.compile(r"[1-9][0-9]{0,2}", re.ASCII)
 
 
@@ -91,6 +93,8 @@ class Settings:
     """OTEL_EXPORTER_OTLP_ENDPOINT and related variables: the collector that gets the spans of runs."""
     proxies: Proxies = DIRECT
     """HTTPS_PROXY, HTTP_PROXY and NO_PROXY: the proxies of all outgoing requests."""
+    alarms: Secret = field(default_factory=lambda: Secret(""))
+    """GOFER_ALARMS: the channel or the https URL that hears when a system is away. A URL may hold a credential."""
     concurrency: int = 0
     """GOFER_CONCURRENCY: the most conversations that one worker works on at once. 0 means the default of its place."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -113,6 +117,14 @@ class Settings:
     def has_default_endpoint(self) -> bool:
         """Return whether the default endpoint, which models without an endpoint of their own use, is set up."""
         return bool(self.openai_api_key or self.openai_base_url)
+
+    @property
+    def alarm_channel(self) -> str:
+        """Return the channel that hears alarms; empty if they go to a URL or are off."""
+        text = self.alarms.reveal()
+        if _ALARM_CHANNEL.fullmatch(text):
+            return text
+        return ""
 
     @property
     def reaches_people(self) -> bool:
@@ -165,11 +177,21 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         model_base_urls=_model_base_urls(environment),
         otlp=read_otlp(environment),
         proxies=read_proxies(environment),
+        alarms=_alarms(environment.get("GOFER_ALARMS", "").strip()),
         concurrency=_concurrency(environment.get("GOFER_CONCURRENCY", "").strip()),
         environment=environment,
         openai_organization=_credential("OPENAI_ORG_ID", environment).reveal(),
         openai_project=_credential("OPENAI_PROJECT_ID", environment).reveal(),
     )
+
+
+def _alarms(text: str) -> Secret:
+    """Return a channel, or a URL to which HTTPS leads. Raises ConfigError, without the text."""
+    if not text or _ALARM_CHANNEL.fullmatch(text):
+        return Secret(text)
+    if _ALARM_URL.match(text) and read_url("GOFER_ALARMS", text):
+        return Secret(text)
+    raise ConfigError('GOFER_ALARMS is neither a channel nor an https URL; write one such as "#ops" in quotes.')
 
 
 def _concurrency(text: str) -> int:

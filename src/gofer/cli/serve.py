@@ -33,6 +33,7 @@ EPILOG = f"""Settings come from the environment; .env in the current folder fill
                          the account that Gofer uses there, if it cannot find out itself
   OPENAI_API_KEY         the key of the model, or OPENAI_BASE_URL for a compatible endpoint
   GOFER_URL              the address of Gofer's pages for colleagues, if it is not this machine
+  GOFER_ALARMS           a channel or an https URL that hears when a model, the disk or a vendor is away
   {_SIGN_IN}
                          the sign-in with {SIGN_IN.system} to these pages
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY
@@ -126,6 +127,8 @@ def _lines(service: Service, settings: Settings) -> list[str]:
         f"   Model       {', '.join([*models, embedded.model])}",
         f"   Pages       {settings.public_url or embedded.url}/runs",
     ]
+    if settings.alarms:
+        lines.append(f"   Alarms      {settings.alarm_channel or 'a webhook'}")
     lines += [f"   Idle        {name}: set {what}" for name, what in idle.items()]
     lines += [f"   Endpoint    {why}" for why in closed_endpoints(embedded.worker.services.reach, embedded.catalog)]
     lines += [f"   Tool        {', '.join(tools)}: set {name}" for name, tools in service.unset.items()]

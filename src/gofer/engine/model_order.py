@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.engine.services import Services
+from gofer.engine.services import MODEL, Services
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked, SubagentFinished
 from gofer.models.failures import end_of, provider_error_of
 from gofer.models.language_model import Answer, Model, Refused, RemoteModel, Unusable
@@ -121,6 +121,7 @@ async def answer(services: Services, model: ServedModel, body: bytes, timeout: f
         try:
             answered = await endpoint.ask(body, deadline - clock.monotonic())
             took_ms = int((clock.monotonic() - began) * 1000)
+            services.note_answer(MODEL)
             return TimedAnswer(answer=answered, cost_usd=_cost(services, model, answered), took_ms=took_ms)
         except TemporaryError as error:
             wait = max(pause, error.retry_after)
@@ -194,6 +195,7 @@ def defer(
     temporary = [error for error in errors if isinstance(error, TemporaryError) and not isinstance(error, Unusable)]
     if not temporary:
         return deferral(call, errors[-1]), _end(str(errors[-1]), errors[-1])
+    services.note_away(MODEL)
     # Only time in which a model could be asked counts, not the time in which the computer slept.
     left = DEFERRED_MINUTES * 60_000 - progress.deferred_ms
     if left <= 0:

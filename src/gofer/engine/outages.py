@@ -8,6 +8,7 @@ from gofer.engine.effects import Done, Later, NoAnswer, Patience, Refused, Unkno
 from gofer.engine.model_order import LONGEST_PARKED
 from gofer.engine.permitted_call import DELIVERY, Permitted
 from gofer.engine.results import cut, unknown
+from gofer.engine.services import Services
 from gofer.journal.entries import CallDeferred, RunParked, ToolUnknown
 
 OUTAGE_CODE = "outage"
@@ -48,6 +49,17 @@ def settle(
             return Refused(f"{item.tool.name} got no answer: {reason}", code)
         case _:
             return outcome
+
+
+def note_reach(services: Services, system: str, outcome: Done | Refused | Later | NoAnswer | Unknown) -> None:
+    """Note whether a system answered a call. A refusal or a rate limit says neither."""
+    match outcome:
+        case Done() if system:
+            services.note_answer(system)
+        case NoAnswer(is_outage=True) | Later(cause="outage") if system:
+            services.note_away(system)
+        case _:
+            pass
 
 
 def _deferral(

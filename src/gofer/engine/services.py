@@ -25,6 +25,9 @@ from gofer.workflows.schema import Workflow
 from gofer.workflows.script_source import Script
 from gofer.workflows.skill import Skill
 
+MODEL = "the model"
+"""The name of the models among the systems that answer or are away."""
+
 
 @dataclass(frozen=True, slots=True)
 class Links:
@@ -62,6 +65,10 @@ def refuse_all(endpoint: Endpoint) -> Model:
     )
 
 
+def ignore_text(text: str) -> None:
+    """Do nothing: this process has no operator to tell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The services of a process, the same for all its runs."""
@@ -92,6 +99,12 @@ class Services:
     report_drift: Callable[[Drift], None] = log_drift
     """Called once for each run that is not private and each cause, as soon as a request shows that the context drifts.
     """
+    note_away: Callable[[str], None] = ignore_text
+    """Called with the name of a system that did not answer a call of a run; of a model, with MODEL."""
+    note_answer: Callable[[str], None] = ignore_text
+    """Called with the name of a system that answered a call."""
+    tell_operator: Callable[[str], None] = ignore_text
+    """Called with a notice to an owner without a channel."""
     version: str = __version__
     """The version of Gofer that owners note in their runs."""
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from gofer.engine.effects import LOST, carry_out, doubt_after_restore, longest_seconds
 from gofer.engine.model_order import Parked
-from gofer.engine.outages import parked, settle
+from gofer.engine.outages import note_reach, parked, settle
 from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import Gate, Permitted
 from gofer.engine.results import DisplayLimits, RecordedCall, entries_of
@@ -76,6 +76,7 @@ async def attempt(run: OwnedRun, item: Permitted, doubt: str, context: CallConte
     call = replace(alone, run=replace(alone.run, files=files))
     # Cancelled calls are not retried, except the cancellation notice.
     outcome = await carry_out(item.tool, call, item.sent_arguments, run.permit, doubt=doubt, wanted=run.is_wanted)
+    note_reach(run.services, item.tool.target.system, outcome)
     waited_ms = run.progress.call_waits_ms.get(item.call, 0)
     settled = settle(item, outcome, run.services.patience, waited_ms=waited_ms, now_ms=run.now_ms())
     if isinstance(settled, e.CallDeferred | e.ToolUnknown):

@@ -15,6 +15,7 @@ from typing import Literal
 from gofer.engine.checked_end import present_verdicts
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import OUTAGE
+from gofer.engine.services import ignore_text
 from gofer.journal.check_entries import Verdict
 from gofer.journal.coordination import DAY_MS, HOUR_MS, Head, HeadStatus
 from gofer.journal.entries import RunFinished, Status, ToolResult
@@ -74,10 +75,13 @@ async def notify_owner(
     """Post a failure that was not reported elsewhere to the channel of the owner, once an hour for each reason.
 
     An answer that rests on empty results only counts as one. A channel for logs already has it in the summary. A run
-    without the effect that its workflow requires is posted in any case, once a day. Raises the errors of a step when
-    the worker must stop.
+    without the effect that its workflow requires is posted in any case, once a day. The operator gets the notice if
+    the owner has no channel. Raises the errors of a step when the worker must stop.
     """
-    if loaded is None or not (channel := WORKPLACE.channels.of(loaded.workflow.owner)):
+    if loaded is None:
+        return
+    channel = WORKPLACE.channels.of(loaded.workflow.owner)
+    if not channel and step.services.tell_operator is ignore_text:
         return
     is_unmet = finished.cause == "unmet"
     if step.is_private or (defaults.ai_logs and not is_unmet):
@@ -95,7 +99,12 @@ async def notify_owner(
     text = f"{_quoted(step.progress.workflow)}: {finished.status.replace('_', ' ')}: {_quoted(reason)}"
     if is_unmet:
         text = f"{text}. {_ONCE_A_DAY.format(run=step.run[:8], workflow=step.progress.workflow)}"
-    await _post(step, OWNER_NOTICE, WORKPLACE.channels.post(channel, text), provenance, longest=OUTAGE)
+    if channel:
+        await _post(step, OWNER_NOTICE, WORKPLACE.channels.post(channel, text), provenance, longest=OUTAGE)
+    else:
+        # No words of the run, because a webhook may lead anywhere.
+        ended = f"{step.progress.workflow}: {finished.status.replace('_', ' ')}. Look at it: gofer trace {step.run}"
+        step.services.tell_operator(f"For {loaded.workflow.owner}: {ended}")
 
 
 async def _post(step: OwnStep, call: str, tool_call: OwnCall, provenance: Provenance, *, longest: float) -> None:

@@ -68,6 +68,11 @@ class AppSpec:
     """Returns the scopes that the workflows need."""
     identify: Callable[[SourceSettings, Http], Awaitable[InstalledApp]]
     """Returns the app of the token. Raises ConfigError for a token that is refused, TemporaryError."""
+    notify: Callable[[SourceSettings, Http, str, str], Awaitable[None]]
+    """Posts a text of the process itself into a channel, beside any run.
+
+    Raises Unsent if it was not posted, and TemporaryError if that is not known.
+    """
 
 
 @dataclass(frozen=True, slots=True)

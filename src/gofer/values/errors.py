@@ -4,7 +4,8 @@
     ├── ConfigError       fix the file, setting or permission that the message names; a run that meets it waits
     ├── ToolError         notify the model: the call failed and the run continues
     ├── TemporaryError    try later: a vendor, a model or a disk is not available now
-    │   └── Unwritten     try later: the store did not take a frame, so its request was not sent
+    │   ├── Unwritten     try later: the store did not take a frame, so its request was not sent
+    │   └── Unsent        try later: no server got the request, or the server refused it
     ├── RunStopped        stop the run: it cannot continue, and a person reads the reason
     ├── Cancelled         stop the run: a person cancelled it; begin nothing new
     ├── OutOfTime         stop this worker in good order: the next worker continues the run
@@ -104,6 +105,10 @@ class TemporaryError(GoferError):
 
 class Unwritten(TemporaryError):
     """A refusal by the store of the frame that must be stored before a request is sent. The request was not sent."""
+
+
+class Unsent(TemporaryError):
+    """A request that certainly had no effect, because no connection was made or the server refused it."""
 
 
 class RunStopped(GoferError):

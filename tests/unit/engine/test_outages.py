@@ -1,5 +1,8 @@
 """Calls during an outage of another system: attempts, waits and outcomes."""
 
+import contextlib
+from dataclasses import replace
+
 import pytest
 
 from gofer.engine.effects import ATTEMPTS, Patience
@@ -8,7 +11,7 @@ from gofer.engine.own_step import PurposeCall
 from gofer.engine.permitted_call import DELIVERY, OUTAGE, Permitted
 from gofer.journal.entries import CallDeferred, RunParked, ToolResult, ToolUnknown
 from gofer.sources.part_values import OwnCall
-from gofer.tools.definition import Call, InDoubt, Tool
+from gofer.tools.definition import Call, InDoubt, Target, Tool
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import TooLarge
@@ -65,6 +68,30 @@ async def until_it_ends(made: MemoryRun, call: str = "actor/1", longest: float =
         waits.append(round(left.until / 1000 - made.clock.now()))
         made.clock.advance(waits[-1])
     return waits, left
+
+
+@pytest.mark.parametrize(
+    ("ends", "noted"),
+    [
+        (None, [("Jira", "answers")]),
+        (TemporaryError("503"), [("Jira", "away")]),
+        (ToolError("There is no such issue."), []),
+    ],
+)
+async def test_call_notes_whether_its_system_answered(ends: Exception | None, noted: list[tuple[str, str]]) -> None:
+    failures = [ends] * 20 if ends is not None else []
+    made, _ = away("read", *failures)
+    made.tools["tool"] = replace(made.tools["tool"], target=Target(system="Jira"))
+    step = await made.step()
+    found: list[tuple[str, str]] = []
+    step.services = replace(
+        step.services,
+        note_away=lambda system: found.append((system, "away")),
+        note_answer=lambda system: found.append((system, "answers")),
+    )
+    with contextlib.suppress(Parked):
+        await step.call(PurposeCall("actor/1", OwnCall("tool", {"text": "it"}), longest_wait=OUTAGE), PROVENANCE)
+    assert found == noted
 
 
 @pytest.mark.parametrize("effect", ["read", "keyed"])

@@ -39,6 +39,7 @@ async def examine(
     found += _company(settings, root)
     missing = [*lacking(settings, catalog)]
     found += [wrong(one.subject, one.text, "Until then `gofer serve` does not start.") for one in missing]
+    found.append(_alarms(settings))
     if offline:
         return found
     dated = DatedHttp(http, clock)
@@ -71,6 +72,14 @@ async def _models(settings: Settings, catalog: Catalog, client: httpx2.AsyncClie
     if not settings.has_model:
         return []
     return await models(models_of(settings, client), catalog)
+
+
+def _alarms(settings: Settings) -> Finding:
+    """Return who hears that a system is away. Nothing is sent."""
+    if not settings.alarms:
+        text = "GOFER_ALARMS is not set, so a person hears of a model, disk or vendor that is away only from the log"
+        return Finding("alarms", "off", text, "Set GOFER_ALARMS to a channel or an https URL.")
+    return works("alarms", f"go to {settings.alarm_channel or 'a webhook'}")
 
 
 async def _pages(settings: Settings, http: Http) -> Sequence[Finding]:

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import platform
-import shutil
 import sqlite3
 import stat
 import sys
@@ -12,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from gofer.app.doctor.finding import Finding, works, wrong
+from gofer.app.embedded.alarms import LEAST_FREE, free_bytes
 from gofer.app.embedded.integrity import DATABASE, KEY, check_intact
 from gofer.app.embedded.state import read_key
 from gofer.app.new_repository.shipped import gofer_version
@@ -20,14 +20,7 @@ from gofer.values.errors import ConfigError
 from gofer.values.installation_key import RECOGNISED_DAYS
 from gofer.values.parts import PARTS, is_installed
 
-LEAST_FREE = 1 << 30
-"""The free bytes below which the disk counts as full."""
 _GB = 1 << 30
-
-
-def free_bytes(folder: Path) -> int:
-    """Return the free bytes of the disk of a folder."""
-    return shutil.disk_usage(folder).free
 
 
 def machine(root: Path, data: Path, free: Callable[[Path], int] = free_bytes) -> Iterator[Finding]:

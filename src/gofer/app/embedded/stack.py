@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gofer.app.catalog import checked_catalog, company_tools, priced_reviewer
+from gofer.app.embedded.alarms import build_alarms, observed
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
 from gofer.app.embedded.editions import Edition, Editions, Edits, Make, Watcher
 from gofer.app.embedded.entrance import Entrance, entrance
@@ -92,7 +93,12 @@ class EmbeddedStack:
             "watcher of edits": self.watcher.serve,
             "readiness": self.readiness.serve,
         }
-        return working(self.worker, self.readiness.supervisor, others)
+        worker = self.worker
+        alarms = build_alarms(self.settings, self.state.store, worker.services.outside)
+        if alarms is not None:
+            worker = observed(worker, alarms)
+            others["alarms"] = alarms.serve
+        return working(worker, self.readiness.supervisor, others)
 
 
 @contextlib.asynccontextmanager

@@ -7,8 +7,8 @@ from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.manifest import manifest, needed
 from gofer.sources.slack.settings import API_URL, APPS, BOT_TOKEN
 from gofer.tools.definition import AnyTool
-from gofer.values.canonical_json import as_object, as_text, clean, decode
-from gofer.values.errors import BadRequest, ConfigError, TemporaryError
+from gofer.values.canonical_json import as_object, as_text, clean, decode, encode
+from gofer.values.errors import BadRequest, ConfigError, TemporaryError, Unsent
 from gofer.values.outside import Http, HttpRequest
 from gofer.workflows.schema import Workflow
 
@@ -28,6 +28,23 @@ async def identify(settings: SourceSettings, http: Http) -> InstalledApp:
         f"Slack does not accept SLACK_BOT_TOKEN ({code}); copy the Bot User OAuth Token again from OAuth & Permissions "
         "of your app, after installing it to the workspace."
     )
+
+
+async def notify(settings: SourceSettings, http: Http, channel: str, text: str) -> None:
+    """Post a text into a channel. Raises Unsent if Slack refused it, TemporaryError if that is not known."""
+    headers = {
+        "Authorization": f"Bearer {settings[BOT_TOKEN].reveal()}",
+        "Content-Type": "application/json; charset=utf-8",
+    }
+    content = encode({"channel": channel, "text": text, "unfurl_links": False})
+    response = await http.send(HttpRequest("POST", f"{settings[API_URL]}chat.postMessage", headers, content))
+    body = _fields(response.body)
+    if body.get("ok") is True:
+        return
+    code = clean(as_text(body.get("error")))[:40]
+    if response.status >= 500 or not code:
+        raise TemporaryError(f"Slack answered chat.postMessage with HTTP {response.status}")
+    raise Unsent(f"Slack refused chat.postMessage ({code})")
 
 
 def _fields(raw: bytes) -> Mapping[str, object]:
@@ -59,4 +76,5 @@ SLACK_APP = AppSpec(
     manifest=_manifest,
     needed=needed,
     identify=identify,
+    notify=notify,
 )

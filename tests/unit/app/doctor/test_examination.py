@@ -84,7 +84,7 @@ def states(found: Mapping[str, Finding]) -> Mapping[str, Sequence[str]]:
 async def test_complete_installation_has_no_fault(tmp_path: Path, repository: Path) -> None:
     async with company(tmp_path, scripts=[CALLS_TOOLS]) as made:
         found = await examined(made, repository)
-    assert states(found) == {"wrong": [], "away": [], "off": ["pages"]}, found
+    assert states(found) == {"wrong": [], "away": [], "off": ["alarms", "pages"]}, found
     assert found["Slack"].text == "@gofer in Acme"
     assert found["Jira"].text == "JIRA_API_TOKEN is accepted"
     assert found["model gpt-5.4-mini"].text == "answers, and calls tools"
@@ -94,7 +94,7 @@ async def test_complete_installation_has_no_fault(tmp_path: Path, repository: Pa
 async def test_offline_examination_asks_no_system(tmp_path: Path, repository: Path) -> None:
     async with company(tmp_path) as made:
         found = await examined(made, repository, {"": None}, offline=True)
-    assert states(found) == {"wrong": [], "away": [], "off": []}
+    assert states(found) == {"wrong": [], "away": [], "off": ["alarms"]}
     assert "Slack" not in found
 
 

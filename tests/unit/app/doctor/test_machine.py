@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from gofer.app.doctor.finding import Finding
-from gofer.app.doctor.machine import LEAST_FREE, machine
+from gofer.app.doctor.machine import machine
+from gofer.app.embedded.alarms import LEAST_FREE
 from gofer.app.embedded.integrity import DATABASE, KEY
 from gofer.app.embedded.state import installation_key, open_state
 from gofer.journal.coordination import Head
