@@ -98,7 +98,7 @@ async def test_call_denied_in_the_owners_channel_does_not_happen_and_the_run_end
             while not (made.slack.whispers("U0CAPTN0") and await parked(made)):
                 await asyncio.sleep(0.01)
         (word,) = made.slack.whispers("U0CAPTN0")
-        assert (word.channel, word.text) == ("C0HELPRS0", "Only U0SUPPT0 may decide this.")
+        assert (word.channel, word.text) == ("C0HELPRS0", "Only Support Lead may decide this.")
         assert await made.slack.press(question, "deny", "U0SUPPT0")
         (head,) = await made.ended()
         assert (head.status, general(made), questions(made)) == ("done", [], [])

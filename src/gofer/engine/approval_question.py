@@ -8,7 +8,7 @@ from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import ToolResult as Result
-from gofer.journal.purposes import APPROVER, APPROVER_GROUPS, DECISION, OBJECTION, QUESTION
+from gofer.journal.purposes import APPROVER, APPROVER_GROUPS, APPROVER_NAME, DECISION, OBJECTION, QUESTION
 from gofer.sources.part_values import OwnCall
 from gofer.sources.registry import WORKPLACE, source_of
 from gofer.sources.signed_decision import Stamp, token
@@ -64,7 +64,8 @@ class Question:
             case Result(status="ok", details=details):
                 if self._approvals.allowed(as_object(details)):
                     return ""
-                return f"Only {' or '.join(self._approver_names())} may decide this."
+                names = await approver_names(self._step, self.requested, provenance)
+                return f"Only {' or '.join(names)} may decide this."
             case _:
                 return "I could not look up whether you may decide this. Please press the button again."
 
@@ -166,9 +167,6 @@ class Question:
     def _requester(self) -> str:
         return _requester_id(self._event)
 
-    def _approver_names(self) -> Sequence[str]:
-        return ["the person who started this" if name == "requester" else name for name in self.requested.by]
-
 
 def decision_text(step: OwnStep, decided: ApprovalDecided) -> str:
     """Return the decision of a question as people read it in place of the buttons."""
@@ -217,6 +215,26 @@ def as_recorded(step: OwnStep, call: str) -> OwnCall | None:
     if recorded is None or recorded.arguments is None:
         return None
     return OwnCall(recorded.tool, recorded.arguments)
+
+
+async def approver_names(step: OwnStep, requested: ApprovalRequested, provenance: Provenance) -> Sequence[str]:
+    """Return the approvers of a request in words for people; a person is looked up once, or shown by the id."""
+    return [await _approver_name(step, requested, one, provenance) for one in requested.by]
+
+
+async def _approver_name(step: OwnStep, requested: ApprovalRequested, one: str, provenance: Provenance) -> str:
+    if one == "requester":
+        return "the person who started this"
+    if one.startswith("@"):
+        return one
+    event = step.progress.event
+    approvals = approvals_of(event)
+    asked = approvals.may_decide(one, requested.by, _requester_id(event))
+    match await step.call(PurposeCall(APPROVER_NAME.format(one), asked, longest_wait=0.0), provenance):
+        case Result(status="ok", details=details):
+            return approvals.decider(as_object(details)) or one
+        case _:
+            return one
 
 
 def arguments_sha256(item: Permitted) -> str:

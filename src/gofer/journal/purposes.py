@@ -30,6 +30,8 @@ QUESTION = "question/{}/{}/{}"
 """Ask for an approval: what it is about, the call, and the number of the attempt."""
 DECISION = "decision/{}/{}"
 """Show what was decided: what the approval is about and the call; in place of a message, also its number."""
+APPROVER_NAME = "status-approver/{}"
+"""Look up the name of a person who may decide, by the id of the person."""
 APPROVER = "approver/{}"
 """Look up the person who pressed a button, by the id of the inbox item."""
 OBJECTION = "objection/{}"
@@ -39,6 +41,8 @@ STATUS = "status/1"
 """Post the message that says that the run is at work."""
 WAITING = "status/2"
 """Say in that message what the run waits for."""
+WAITING_APPROVAL = "status/{}/{}"
+"""Say in that message whose approval the run waits for: what the approval is about, and the run and the call."""
 STATUS_DELETED = "status-deleted/1"
 """Delete that message, because the person who asked deleted their own, or because the answer was posted anew."""
 PRIVATE_LINK = "private-link/1"
@@ -62,7 +66,12 @@ OWNER_NOTICE = "owner-notice/1"
 """Post a failure that no other person was told of in the channel of the workflow's owner."""
 
 
-_ADDED = frozenset({"status", "status-deleted", "private-link", "summary", "owner-notice"})
+_ADDED = frozenset({"status", "status-approver", "status-deleted", "private-link", "summary", "owner-notice"})
+
+
+def is_notice_of_wait(call: str) -> bool:
+    """Return whether a call of the run says in the status message what the run waits for."""
+    return call != STATUS and call.startswith("status/")
 
 
 def is_added(call: str) -> bool:

@@ -12,15 +12,21 @@ from dataclasses import dataclass, replace
 
 from gofer.engine.finish_gate import is_unmet
 from gofer.engine.loop import Ending
-from gofer.engine.model_order import DEFERRED_MINUTES
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import DELIVERY
 from gofer.engine.private_answer import answer_privately, nothing_new, notice, show_notice
 from gofer.engine.source_context import cause_of, thread_of
-from gofer.journal.entries import RunConcluded, RunFinished, RunParked, ToolResult
-from gofer.journal.purposes import ANSWER, ANSWER_ANEW, ANSWER_FILE, ANSWER_PART, STATUS, STATUS_DELETED, WAITING
+from gofer.journal.entries import RunConcluded, RunFinished, ToolResult
+from gofer.journal.purposes import (
+    ANSWER,
+    ANSWER_ANEW,
+    ANSWER_FILE,
+    ANSWER_PART,
+    STATUS,
+    STATUS_DELETED,
+    is_notice_of_wait,
+)
 from gofer.projections.progress import Progress
-from gofer.projections.waits import moment
 from gofer.sources.part_values import Outcome
 from gofer.sources.registry import source_of
 from gofer.sources.source import Answers, Messages
@@ -29,10 +35,7 @@ from gofer.values.events import Event
 from gofer.workflows.schema import Reply, Workflow
 
 AT_WORK = "_On it. The answer will replace this message._"
-WAITS = f"_The language model does not answer. I keep trying for {DEFERRED_MINUTES} minutes._"
 _SO_FAR = "\n\n_Here is what I have:_\n\n"
-_AWAY = "_{system} does not answer. I keep trying until {last}._"
-_BUSY = "_{system} accepts no more requests now. I will continue at {next}._"
 _DONE_BEFORE = "_Already done; I told the person who asked._"
 _DELETED = "_Stopped: the message that asked for this was deleted._"
 _IN_FILE = "_This is the beginning; the attached file has the whole answer._"
@@ -97,7 +100,7 @@ class Delivery:
 
     async def first(self, text: str, provenance: Provenance) -> Outcome:
         """Replace the announcement, or post a new message if there is none or it cannot be edited any more."""
-        announced = _announced(self.step, self.event)
+        announced = announced_of(self.step, self.event)
         if announced is None:
             return await self.post(ANSWER, text, self.place, provenance)
         delivered = await self.step.call(announced.edit(ANSWER, text), provenance)
@@ -186,36 +189,6 @@ async def announce(step: OwnStep, event: Event, reply: Reply, provenance: Proven
         await step.call(PurposeCall(STATUS, tool_call), provenance)
 
 
-async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> None:
-    """Replace the announcement once with what the run waits for. If it cannot be posted at once, the run goes on."""
-    event = step.progress.event
-    if event is None or (announced := _announced(step, event)) is None:
-        return
-    if text := _notice(step, parked, source_of(event).system):
-        # The text names times that no other entry has, so the journal records it.
-        await step.call(replace(announced.edit(WAITING, text), recorded=True, longest_wait=0.0), provenance)
-
-
-def _notice(step: OwnStep, parked: RunParked, answering_system: str) -> str:
-    """Return the text about a wait; empty if people know it, or if it is for the system that they read it in."""
-    if parked.reason == "model":
-        return WAITS
-    waits = [
-        wait for wait in step.progress.waits.values() if wait.until == parked.until and wait.system != answering_system
-    ]
-    if not waits or parked.reason not in ("rate_limit", "outage"):
-        return ""
-    text = _BUSY
-    if parked.reason == "outage":
-        text = _AWAY
-    wait = waits[0]
-    # Today is the day of the last entry: a clock would say something else when the run is replayed.
-    today = step.progress.last_at
-    last = moment(wait.last_attempt_at, today)
-    following = moment(wait.until, today)
-    return text.format(system=wait.system or "A system outside", last=last, next=following)
-
-
 async def deliver(
     step: OwnStep, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
@@ -225,23 +198,24 @@ async def deliver(
     answers = answers_of(event, reply)
     if answers is None:
         return _undelivered_end(concluded)
-    announced = _announced(step, event)
+    announced = announced_of(step, event)
     if answers.messages and _is_withdrawn(step, concluded):
-        await _delete_announced(announced, provenance, _DELETED)
+        await _deleteannounced_of(announced, provenance, _DELETED)
         return _ended(concluded)
     text = concluded.text
     if (words := answers.private) is not None:
         if concluded.status == "done" and nothing_new(step):
             if await show_notice(step, event, words, provenance):
-                await _delete_announced(announced, provenance, _DONE_BEFORE)
+                await _deleteannounced_of(announced, provenance, _DONE_BEFORE)
                 return _ended(concluded)
             text = notice(step.progress)
         if reply in ("dm", "ephemeral"):
             outcomes = await answer_privately(step, event, words, reply, provenance, text)
             return _finish(concluded, outcomes, source_of(event).system)
-    if announced and WAITING in step.progress.in_doubt:
+    for edit in filter(is_notice_of_wait, list(step.progress.in_doubt)):
         # Repeated first, because the earlier edit with an unknown outcome could still overwrite the answer.
-        await step.call(replace(announced.edit(WAITING, AT_WORK), longest_wait=0.0), provenance)
+        if announced:
+            await step.call(replace(announced.edit(edit, AT_WORK), longest_wait=0.0), provenance)
     outcomes = await _write(Delivery(step, event, reply, answers), text, provenance)
     return _finish(concluded, outcomes, source_of(event).system)
 
@@ -297,7 +271,7 @@ def _is_withdrawn(step: OwnStep, concluded: RunConcluded) -> bool:
     return concluded.status == "cancelled" and cancelled is not None and cancelled.silent
 
 
-async def _delete_announced(announced: Announced | None, provenance: Provenance, instead: str) -> None:
+async def _deleteannounced_of(announced: Announced | None, provenance: Provenance, instead: str) -> None:
     """Delete the announcement, or replace its text with `instead` if it cannot be deleted."""
     if announced is None:
         return
@@ -339,7 +313,7 @@ def _failure_text(ending: Ending) -> str:
     return f"I could not finish this: {reason}"
 
 
-def _announced(step: OwnStep, event: Event) -> Announced | None:
+def announced_of(step: OwnStep, event: Event) -> Announced | None:
     """Return the announcement, or None if there is none or its outcome is unknown."""
     answers = source_of(event).answers
     outcome = step.progress.outcomes.get(STATUS)

@@ -23,9 +23,10 @@ from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
 from gofer.journal.hidden_runs import write_head
 from gofer.journal.purposes import SUMMARY
-from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, postpone, require_effect
+from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, require_effect
 from gofer.runtime.delivered_answers import note_delivered
 from gofer.runtime.run_reports import notify_owner, summarise
+from gofer.runtime.waiting import postpone
 from gofer.tools.definition import Provenance
 from gofer.values.errors import (
     Cancelled,
@@ -217,12 +218,16 @@ class Owner:
         if loaded is not None:
             # By the current file: a skill that it prohibits is withdrawn from running runs too.
             withdrawn = frozenset(loaded.workflow.skills.prohibited)
-        working = working_step_of(step, bundle, alone=self.alone, withdrawn=withdrawn)
-        try:
-            return await COORDINATORS[bundle.loaded.workflow.coordinator](working, bundle, provenance)
-        except Parked as parked:
-            await postpone(step, provenance, parked.entry)
-            raise
+        while True:
+            working = working_step_of(step, bundle, alone=self.alone, withdrawn=withdrawn)
+            try:
+                return await COORDINATORS[bundle.loaded.workflow.coordinator](working, bundle, provenance)
+            except Parked as parked:
+                pressed = len(step.progress.clicks)
+                await postpone(step, provenance, parked.entry)
+                if len(step.progress.clicks) == pressed:
+                    raise
+                # A button was pressed meanwhile. The press has left the inbox, so it would wake the run no more.
 
     async def _show_whether_private(self, step: OwnStep) -> None:
         """Correct the privacy in the head of a run after admission, so that lists show public runs only."""

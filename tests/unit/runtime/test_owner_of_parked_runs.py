@@ -9,8 +9,8 @@ from gofer.journal.entries import MessageReceived, RunConcluded, ToolCall
 from gofer.journal.hidden_runs import hide
 from gofer.journal.log import Pen, open_journal
 from gofer.models.language_model import Answer
-from gofer.runtime.deliver import WAITS
 from gofer.runtime.sweeper import Sweeper
+from gofer.runtime.waiting import WAITS
 from gofer.sources.slack.write import PostMessage
 from gofer.tools.definition import Call, InDoubt, ToolResult
 from gofer.values.errors import TemporaryError

@@ -357,3 +357,11 @@ async def test_asker_of_the_root_run_decides_where_a_subagent_writes(
     await made.work(3)
     assert [(one.about, one.to) for one in made.asked] == asked
     assert ("there" in made.memory_worker.posted) == is_member
+
+
+async def test_status_message_names_the_approvers_of_a_call_of_a_subagent() -> None:
+    made = with_a_clerk()
+    await made.memory_worker.accept("run1", private=False)
+    await made.work(3)
+    (shown,) = made.memory_worker.posted
+    assert "file_ticket needs the approval of @leads, until 12:00 UTC on " in shown

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from pydantic import Field
 
-from gofer.journal.purposes import ANSWER, STATUS, WAITING
+from gofer.journal.purposes import ANSWER, STATUS, is_notice_of_wait
 from gofer.sources.origin_links import origin_links
 from gofer.sources.slack.api import SlackApi, SlackRefusal, next_cursor
 from gofer.sources.slack.fallback_text import fallback
@@ -282,20 +282,21 @@ async def find_by_key(api: SlackApi, call: Call, channel: str, thread_ts: str) -
 
     Returns an empty text when it certainly posted none. Raises TemporaryError and SlackRefusal when that is unclear.
     """
-    keys = _keys(call.key)
     async for message in candidates(api, call, channel, thread_ts):
         payload = as_object(as_object(message.get("metadata")).get("event_payload"))
-        if payload.get("key") in keys:
+        if _is_of(as_text(payload.get("key")), call.key):
             return as_text(message.get("ts"))
     return ""
 
 
-def _keys(key: str) -> frozenset[str]:
-    """Return the keys that the message of a call may have by now.
+def _is_of(key: str, call: str) -> bool:
+    """Return whether a message with a key is the one of a call, by the key of the call.
 
-    The answer replaces the status message and its key. A run from a backup does not know that it answered.
+    Notices of waits and the answer replace the status message and its key. A run from a backup does not know that it
+    answered.
     """
-    run, _, purpose = key.partition("/")
+    run, _, purpose = call.partition("/")
     if purpose != STATUS:
-        return frozenset({key})
-    return frozenset(f"{run}/{one}" for one in (STATUS, WAITING, ANSWER))
+        return key == call
+    own, _, last = key.partition("/")
+    return own == run and (last in (STATUS, ANSWER) or is_notice_of_wait(last))

@@ -49,7 +49,7 @@ def test_slack_lookup_finds_a_message_and_a_file_before_250_later_messages(threa
     play(story)
 
 
-@pytest.mark.parametrize("purpose", ["status/2", "answer/1"])
+@pytest.mark.parametrize("purpose", ["status/2", "status/call/run1/1.0", "answer/1"])
 def test_status_message_is_found_after_its_answer_replaced_the_text(purpose: str) -> None:
     async def story(slack: SlackSimulator, call: Call) -> None:
         status = replace(call, since=NOW, key="run1/status/1")

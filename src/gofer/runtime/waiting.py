@@ -1,0 +1,83 @@
+"""The message of a run that waits: what it waits for, for whom and until when, in place of the announcement."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gofer.engine.approval_question import approver_names
+from gofer.engine.model_order import DEFERRED_MINUTES
+from gofer.engine.own_step import OwnStep
+from gofer.journal.entries import ApprovalRequested, RunParked
+from gofer.journal.purposes import WAITING, WAITING_APPROVAL
+from gofer.projections.waits import moment
+from gofer.runtime.deliver import Announced, announced_of
+from gofer.sources.registry import source_of
+from gofer.tools.definition import Provenance
+
+WAITS = f"_The language model does not answer. I keep trying for {DEFERRED_MINUTES} minutes._"
+_AWAY = "_{system} does not answer. I keep trying until {last}._"
+_BUSY = "_{system} accepts no more requests now. I will continue at {next}._"
+_APPROVAL = "_On it. {tool} needs the approval of {people}, until {until}. The answer will replace this message._"
+
+
+async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> None:
+    """Replace the announcement with what the run waits for: once, and once for each approval.
+
+    If it cannot be posted at once, the run goes on.
+    """
+    event = step.progress.event
+    if event is None or (announced := announced_of(step, event)) is None:
+        return
+    if parked.reason == "approval":
+        await _name_approvers(step, announced, provenance)
+    elif text := _notice(step, parked, source_of(event).system):
+        await _edit(announced, WAITING, text, provenance)
+
+
+async def _edit(announced: Announced, call: str, text: str, provenance: Provenance) -> None:
+    # The text names times that no other entry has, so the journal records it.
+    await announced.step.call(replace(announced.edit(call, text), recorded=True, longest_wait=0.0), provenance)
+
+
+async def _name_approvers(step: OwnStep, announced: Announced, provenance: Provenance) -> None:
+    """Say who may approve the first call that waits, and until when."""
+    for waiting, requested in _open_requests(step):
+        call = WAITING_APPROVAL.format(requested.about, f"{waiting.run}/{requested.call}")
+        if call in step.progress.outcomes:
+            return
+        names = await approver_names(waiting, requested, provenance)
+        # Today is the day of the last entry, as for other waits.
+        until = moment(requested.until, step.progress.last_at)
+        text = _APPROVAL.format(tool=requested.tool, people=" or ".join(names), until=until)
+        await _edit(announced, call, text, provenance)
+        return
+
+
+def _open_requests(step: OwnStep) -> Iterator[tuple[OwnStep, ApprovalRequested]]:
+    """Yield the requests without a decision of a run and of its subagents, with the run that made each."""
+    for approval in step.progress.approvals.values():
+        if approval.decided is None:
+            yield step, approval.requested
+    # In the order in which the journal asks them: the owner may open them in any order.
+    for started in step.progress.children.values():
+        if child := step.children.get(started.run):
+            yield from _open_requests(child)
+
+
+def _notice(step: OwnStep, parked: RunParked, answering_system: str) -> str:
+    """Return the text about a wait; empty if people know it, or if it is for the system that they read it in."""
+    if parked.reason == "model":
+        return WAITS
+    waits = [
+        wait for wait in step.progress.waits.values() if wait.until == parked.until and wait.system != answering_system
+    ]
+    if not waits or parked.reason not in ("rate_limit", "outage"):
+        return ""
+    text = _BUSY
+    if parked.reason == "outage":
+        text = _AWAY
+    wait = waits[0]
+    # Today is the day of the last entry: a clock would say something else when the run is replayed.
+    today = step.progress.last_at
+    last = moment(wait.last_attempt_at, today)
+    following = moment(wait.until, today)
+    return text.format(system=wait.system or "A system outside", last=last, next=following)
