@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Protocol, cast
 
+from gofer.app.embedded.state_files import refused
 from gofer.app.private_files import forbid_core_dumps
 from gofer.sources.manual import listed
 from gofer.sources.manuals import WORKPLACE_MANUAL
@@ -136,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(line, file=sys.stderr)
             else:
                 print(f"gofer: {line}", file=sys.stderr)
-        return 2
+        return error.EXIT
     except ModuleNotFoundError as error:
         part = part_of(error)
         if not part:
@@ -147,16 +148,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"gofer: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"gofer: {error.strerror or type(error).__name__} {error.filename or ''}".rstrip(), file=sys.stderr)
+        print(f"gofer: {_refused(error)}", file=sys.stderr)
+        _discard_output()
         return 1
     except KeyboardInterrupt:
         return 130
 
 
+def _refused(error: OSError) -> str:
+    """Return what the machine refused, and what to do."""
+    if isinstance(error, shutil.Error):
+        # The copy of a folder lists each file with its reason.
+        file, _, reason = error.args[0][0]
+        return f"{file} cannot be copied ({reason}); check the folder and the disk."
+    return str(refused(error.filename or "A file", error))
+
+
 def _without_reader() -> int:
     """Discard what is left of the output, and return the exit code for a reader that left."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _discard_output()
     return READER_LEFT
+
+
+def _discard_output() -> None:
+    """Let nothing of the output remain, because Python would try to write it again while it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(name: str | None, words: Sequence[str]) -> int:

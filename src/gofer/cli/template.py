@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gofer.app.source_template import add_source, source_template
 from gofer.sources.receivers import BY_SOURCE
+from gofer.values.errors import ConfigError
 
 _SOURCE = list(BY_SOURCE)[-1]
 EPILOG = f"""examples:
@@ -26,5 +27,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.into is None:
         print(source_template(spec), end="")
         return 0
+    if not arguments.into.is_file():
+        raise ConfigError(f"There is no file {arguments.into}; name the template of the deployment.")
     arguments.into.write_text(add_source(spec, arguments.into.read_text(encoding="utf-8")), encoding="utf-8")
     return 0

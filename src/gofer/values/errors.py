@@ -74,6 +74,15 @@ def fault(error: BaseException) -> str:
 class ConfigError(GoferError):
     """A wrong file or setting, or a missing permission. The message names it and what the operator does."""
 
+    EXIT = 2
+    """The exit code of a command that it ends."""
+
+
+class MachineError(ConfigError):
+    """A file that the machine refuses: the disk is full or has failed, or the user lacks a right."""
+
+    EXIT = 1
+
 
 class ToolError(GoferError):
     """A failed tool call. The message goes to the model, and the run continues.

@@ -10,22 +10,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gofer.stores.sqlite.durable_files import erase, sync_folder
-from gofer.values.errors import ConfigError
+from gofer.values.errors import MachineError
 
 _SENTENCES = {
     errno.EROFS: "is on a read-only file system; mount it for writing, or name another folder",
     errno.EACCES: "is not accessible to this user; start Gofer as the owner of the folder, or change the owner",
     errno.EPERM: "is not accessible to this user; start Gofer as the owner of the folder, or change the owner",
     errno.ENOSPC: "does not fit on the disk; free some space and start again",
+    errno.EFBIG: "is larger than this process may write; raise its limit (ulimit -f) and start again",
     errno.EDQUOT: "does not fit into the quota of this user; free some space and start again",
     errno.EIO: "cannot be read or written, because the disk failed; check the disk, then restore a backup",
 }
 
 
-def refused(path: Path, error: OSError) -> ConfigError:
+def refused(path: Path | str, error: OSError) -> MachineError:
     """Return the error for an operator, which names the file, the failure and the remedy."""
-    default = f"cannot be used ({error.strerror}); check the folder and the disk"
-    return ConfigError(f"{path} {_SENTENCES.get(error.errno or 0, default)}.")
+    default = f"cannot be used ({error.strerror or error}); check the folder and the disk"
+    return MachineError(f"{path} {_SENTENCES.get(error.errno or 0, default)}.")
 
 
 def write_secret(path: Path, text: str) -> None:

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import distribution, requires
 from pathlib import Path
@@ -80,11 +82,12 @@ def write_repository(asked: Asked) -> Written:
             f"{asked.folder / in_the_way[0]} exists already, and `gofer init` overwrites nothing. Choose a folder that "
             f"is empty or has {' and '.join(_OF_FORGES)} at most; `gofer upgrade` brings a repository to a new version."
         )
-    for path, content in made.items():
-        write(asked.folder / path, _below(kept.get(path, b""), content))
-        write(asked.folder / PRISTINE / "files" / path, content)
-    note_facts(asked)
-    vendor(asked.folder, wheel)
+    with all_or_none(asked.folder, [*made, PRISTINE, "vendor"], kept):
+        for path, content in made.items():
+            write(asked.folder / path, _below(kept.get(path, b""), content))
+            write(asked.folder / PRISTINE / "files" / path, content)
+        note_facts(asked)
+        vendor(asked.folder, wheel)
     return Written(list(made), wheel is not None, sorted(kept))
 
 
@@ -255,6 +258,25 @@ def local_wheel() -> Path | None:
     if url.scheme == "file" and path.suffix == ".whl" and path.is_file():
         return path
     return None
+
+
+@contextmanager
+def all_or_none(folder: Path, new: Iterable[str], kept: Mapping[str, bytes] | None = None) -> Generator[None]:
+    """Remove these new files and folders again, with the folders above that are new, if one cannot be written.
+
+    The files of `kept` get their earlier content back.
+    """
+    paths = [folder / path for path in new]
+    missing = {parent for path in paths for parent in (path, *path.parents) if not parent.exists()}
+    try:
+        yield
+    except OSError:
+        for path in missing:
+            shutil.rmtree(path, ignore_errors=True)
+            path.unlink(missing_ok=True)
+        for name, content in (kept or {}).items():
+            write(folder / name, content)
+        raise
 
 
 def write(path: Path, content: bytes) -> None:
