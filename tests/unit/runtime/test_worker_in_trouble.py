@@ -206,11 +206,13 @@ async def test_worker_continues_a_run_while_its_queue_lacks_memory() -> None:
     class Queue(MemoryQueue):
         """A queue that fails while a conversation is in flight."""
 
-        async def receive(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
+        async def receive(
+            self, limit: int, visibility: float, wait: float, *, machines: int | None = None
+        ) -> Sequence[QueueMessage]:
             if asked.is_set():
                 broken.set()
                 raise MemoryError
-            return await super().receive(limit, visibility, wait)
+            return await super().receive(limit, visibility, wait, machines=machines)
 
     class Waiting:
         async def ask(self, body: bytes, timeout: float) -> Answer:
