@@ -103,3 +103,22 @@ async def test_each_part_that_fails_once_is_reported_and_a_later_mention_is_answ
         assert part in said
         assert any(line.startswith(f"the {part} failed ({cause} at ") for line in caplog.messages), part
     assert all(line.endswith("begins again in 1 s") for line in caplog.messages if " failed (" in line)
+
+
+async def test_accepted_run_waits_for_a_workflow_file_of_a_short_absence(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with company(tmp_path, work=False) as made:
+        editions = made.embedded.editions
+        there = editions.now.catalog
+        asked = await ask_about_the_decision(made)
+        await made.slack.settled()
+        editions.adopt(replace(there, workflows={}))
+        async with made.embedded.working(), asyncio.timeout(60):
+            while "agents/answer-here.yaml is missing" not in caplog.text:
+                await asyncio.sleep(0.01)
+            editions.adopt(there)
+            (head,) = await made.ended()
+            (answer,) = made.answers(asked)
+    assert head.status == "done"
+    assert "any more" not in answer.text

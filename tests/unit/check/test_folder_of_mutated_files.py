@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gofer.app.catalog import checked_catalog, known_tools
+from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.check.folder import check_folder
 from gofer.models.price_library import look_up
 from gofer.sources.triggers import KINDS
@@ -17,6 +18,7 @@ from gofer.values.errors import ConfigError
 from gofer.workflows.load import DEFAULTS
 from gofer.workflows.mistake import RULES
 from gofer.workflows.yaml_source import read_source
+from support.stand_ins import SetClock
 
 ROOT = Path(__file__).parents[3]
 
@@ -31,8 +33,21 @@ FILES = [value for file in sorted((ROOT / "agents").glob("*.yaml")) if as_object
 BROKEN = [
     value for file in sorted((ROOT / "tests" / "broken").rglob("*.yaml")) if as_object(value := read_source(file).value)
 ]
-NAMES = sorted({str(name) for file in FILES + BROKEN for part in parts(file) for name in as_object(part)})
-VALUES = [*(part for file in FILES + BROKEN for part in parts(file)), None, True, 0, -1, 10**30, "", [], {}, [[]], [{}]]
+EVALS = [value for file in sorted((ROOT / "evals").glob("*.yaml")) if as_object(value := read_source(file).value)]
+NAMES = sorted({str(name) for file in FILES + BROKEN + EVALS for part in parts(file) for name in as_object(part)})
+VALUES = [
+    *(part for file in FILES + BROKEN + EVALS for part in parts(file)),
+    None,
+    True,
+    0,
+    -1,
+    10**30,
+    "",
+    [],
+    {},
+    [[]],
+    [{}],
+]
 PARTS = st.sampled_from(KINDS) | st.sampled_from(VALUES)
 BARE = {"description": "d", "owner": "#o", "model": "gpt-5"}
 
@@ -87,6 +102,18 @@ def test_defaults_with_a_part_of_another_file_are_checked_without_an_exception(t
     prepare(tmp_path)
     (tmp_path / "w.yaml").write_text(json.dumps({**BARE, "when": ["slack.mention"]}))
     check(tmp_path, DEFAULTS, value)
+
+
+@given(st.sampled_from(EVALS).flatmap(mutated))
+def test_eval_with_a_part_of_another_file_is_checked_without_an_exception(tmp_path: Path, value: object) -> None:
+    prepare(tmp_path)
+    agents = tmp_path / "agents"
+    for folder in (agents, tmp_path / "evals"):
+        folder.mkdir(exist_ok=True)
+    (agents / "file-ticket.yaml").write_text(json.dumps({**BARE, "when": ["slack.mention"]}))
+    (agents / "file-ticket.md").write_text("Do it.")
+    (tmp_path / "evals" / "e.yaml").write_text(json.dumps(value, default=str))
+    assert all(mistake.rule in RULES for mistake in eval_mistakes(agents, SetClock()))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gofer.runtime.receive import Ingress
 from gofer.sources.receiver import RawRequest, Receiver, Reply
 from gofer.tools.company import FOLDER as TOOLS
-from gofer.values.errors import ConfigError, fault
+from gofer.values.errors import ConfigError, TemporaryError, fault
 from gofer.values.outside import Clock
 from gofer.workflows.fingerprint import Fingerprint, fingerprint
 from gofer.workflows.load import Catalog
@@ -22,6 +22,9 @@ LOOK_SECONDS = 0.5
 """Seconds between two looks at the files."""
 STABLE_SECONDS = 1.0
 """Seconds without a change before the files are read, because an editor or git may still be writing."""
+
+ABSENCE_SECONDS = 60.0
+"""Seconds that accepted runs wait for the file of their workflow to come back."""
 
 _log = logging.getLogger(__name__)
 
@@ -43,8 +46,11 @@ Make = Callable[[Catalog, str], Edition]
 class Editions:
     """The holder of the active edition. Long-lived parts ask it for the edition at each event, run and page."""
 
-    def __init__(self, make: Make, catalog: Catalog) -> None:
+    def __init__(self, make: Make, catalog: Catalog, clock: Clock) -> None:
         self._make = make
+        self._clock = clock
+        self._missed: dict[str, float] = {}
+        """When a run first missed a workflow, by the monotonic clock."""
         self.now = make(catalog, "")
         self.notice = ""
         """Why a newer state of the files is not active. Empty if the active edition is the newest."""
@@ -53,6 +59,7 @@ class Editions:
         """Make the edition of a catalog the active one. If this raises ConfigError, the previous edition stays."""
         self.now = self._make(catalog, "")
         self.notice = ""
+        self._missed = {name: at for name, at in self._missed.items() if name not in catalog.workflows}
 
     def refuse(self, notice: str) -> None:
         """Keep the active edition, and show `notice` on the pages."""
@@ -60,7 +67,14 @@ class Editions:
         self.notice = notice
 
     async def holding(self, workflow: str) -> Catalog:
-        """Return the active catalog, as `worker.LiveCatalog` requires."""
+        """Return the active catalog, as `worker.LiveCatalog` requires.
+
+        Raises TemporaryError during the first minute without the workflow: its file may be away while it is replaced.
+        """
+        if workflow not in self.now.catalog.workflows:
+            now = self._clock.monotonic()
+            if now - self._missed.setdefault(workflow, now) < ABSENCE_SECONDS:
+                raise TemporaryError(f"agents/{workflow}.yaml is missing; its runs wait up to a minute for the file.")
         return self.now.catalog
 
     async def receive_verified(self, receiver: Receiver, request: RawRequest) -> Reply:

@@ -147,7 +147,7 @@ async def open_embedded(
         seen_by = entrance(settings, key, outside, state.store, host)
         readiness = _readiness(state, clock, company)
         make = _make(settings, state, key, outside, _window(settings, awaited, clock), log, seen_by, readiness)
-        editions = Editions(make, catalog)
+        editions = Editions(make, catalog, clock)
         await stack.enter_async_context(log.written(clock, readiness.supervisor))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
         links = Links(settings.public_url or url, signs_in=seen_by.signs_in)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 
-from gofer.app.embedded.editions import LOOK_SECONDS, STABLE_SECONDS, Edition, Editions, Edits, Watcher
+from gofer.app.embedded.editions import ABSENCE_SECONDS, LOOK_SECONDS, STABLE_SECONDS, Edition, Editions, Edits, Watcher
 from gofer.runtime.receive import Ingress
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
-from gofer.values.errors import ConfigError
+from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
 from gofer.workflows.fingerprint import fingerprint
@@ -53,7 +53,7 @@ class Repository:
             self.notices.append(notice)
             return Edition(catalog, ingress, Starlette())
 
-        self.editions = Editions(make, self.load(self.root / "agents"))
+        self.editions = Editions(make, self.load(self.root / "agents"), self.clock)
         self.reads = 0
         self.watcher = self.watch()
 
@@ -115,6 +115,26 @@ async def test_deleted_workflow_file_removes_the_workflow(tmp_path: Path) -> Non
     (tmp_path / "agents" / "digest.md").unlink()
     await made.wait(2)
     assert made.texts == {"answer": "hello"}
+
+
+async def test_runs_wait_a_minute_for_a_missing_workflow_file(tmp_path: Path) -> None:
+    made = Repository(tmp_path)
+    path = tmp_path / "agents" / "answer.md"
+    for _ in range(2):
+        path.unlink()
+        await made.wait(2)
+        with pytest.raises(TemporaryError, match=r"agents/answer.yaml is missing; its runs wait up to a minute"):
+            await made.editions.holding("answer")
+        made.write("answer", "hello")
+        await made.wait(2)
+        assert "answer" in (await made.editions.holding("answer")).workflows
+        made.clock.advance(ABSENCE_SECONDS)
+    path.unlink()
+    await made.wait(2)
+    with pytest.raises(TemporaryError):
+        await made.editions.holding("answer")
+    made.clock.advance(ABSENCE_SECONDS)
+    assert (await made.editions.holding("answer")).workflows == {}
 
 
 async def test_broken_edit_keeps_the_last_good_edition_and_shows_a_notice(
