@@ -183,7 +183,10 @@ async def test_service_that_the_guide_installs_answers_is_backed_up_and_upgraded
     state = machine.placed("/var/lib/acme-gofer/state")
     path = f"{machine.repository}/.venv/bin:{machine.variables['PATH']}"
     machine.type(backup, machine.repository, GOFER_DATA=state, PATH=path)
-    assert list((machine.repository / "backups").glob("*/*"))
+    (kept,) = (machine.repository / "backups").iterdir()
+    restored = {"GOFER_DATA": str(machine.root / "restored"), "GOFER_BACKUP_PASSPHRASE": "long enough for a test"}
+    machine.type(f"gofer restore {kept}", machine.repository, PATH=path, **restored)
+    assert "answer-here" in machine.type("gofer runs", machine.repository, PATH=path, **restored)
     machine.type(upgrade)
     assert (machine.root / "systemctl").read_text().endswith("restart gofer\n")
     assert machine.type("git status --porcelain", machine.repository) == "?? passphrase\n"
