@@ -71,5 +71,4 @@ def test_commands_of_the_webhook_guide_succeed(tmp_path: Path) -> None:
     check, tried = (text for text in COMMANDS if "curl" not in text)
     terminal.type(check)
     terminal.type(tried)
-    explained, _, _ = terminal.says().partition("\n")
-    assert json.loads(explained)["workflows"] == ["greet-signup"]
+    assert "\n  starts greet-signup\n" in terminal.says()
