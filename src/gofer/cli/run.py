@@ -40,7 +40,7 @@ _EXAMPLES = f"""examples:
 The workflow's trigger decides which system sends the event; with triggers of several systems, name one with --source.
 {_SYSTEMS} are simulated, with the data of the demo, or only with the data of --world.
 The data are as old at the time of the payload as they say: a message of `minutes_ago: 5` is five minutes older.
-A run fails if a script plays the model and the tools return something else than its answer relies on (`results`).
+A run fails if a script plays the model and the tools return something else than its answer relies on (`needs`).
 With --world, the JSON output has a key "world" with the changes: {{"added": {{path: value}}, "removed": {{…}},
 "changed": {{path: {{"before": …, "after": …}}}}, "more": number of changes that are not listed}}.
 

@@ -13,7 +13,7 @@ import yaml
 
 from gofer.values.errors import ConfigError
 
-_SCRIPT_KEYS = frozenset({"name", "when", "results", "steps"})
+_SCRIPT_KEYS = frozenset({"name", "when", "results", "needs", "steps"})
 _WHEN_KEYS = frozenset({"says", "tools", "results"})
 _STEP_KEYS = frozenset({"text", "calls"})
 _SHOWN = 200
@@ -47,12 +47,14 @@ class Script:
     tools: frozenset[str] = frozenset()
     """The tools that the request must offer."""
     results: tuple[re.Pattern[str], ...] = ()
-    """The patterns that the tool results must contain by the last step. Their named groups fill the placeholders."""
+    """The patterns searched in tool results. Their named groups fill the placeholders of later steps."""
     found: re.Pattern[str] = field(default_factory=lambda: re.compile(""))
     """The pattern that the tool results must contain; the empty pattern matches all.
 
     Before its results are there, a later script with the same first calls answers.
     """
+    needs: tuple[re.Pattern[str], ...] = ()
+    """The patterns that the tool results must contain at the last step, because its answer relies on them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +111,10 @@ def _turn(script: Script, number: int, asked: re.Match[str], tool_results: str) 
     if number > last:
         mismatch = f"The script {script.name} has no step {number}; it ends after step {last}."
         return Turn(script.name, number, "", mismatch=mismatch)
-    matches = [asked]
-    for pattern in script.results:
-        found = pattern.search(tool_results)
-        if found:
-            matches.append(found)
-        elif number == last > 1:
+    for pattern in script.needs:
+        if number == last and not pattern.search(tool_results):
             return Turn(script.name, number, "", mismatch=_missing(script, pattern, tool_results))
+    matches = [asked, *(match for result in script.results if (match := result.search(tool_results)))]
     groups = {key: value or "" for match in matches for key, value in match.groupdict().items()}
     step = script.steps[number - 1]
     calls = tuple(
@@ -199,12 +198,18 @@ def _script(item: object, where: str) -> Script:
     if not _is_list(steps) or not steps:
         raise ConfigError(f"{where} has no steps; write a list of answers.")
     says, tools, found = _when(item.get("when"), where)
-    results = item.get("results", [])
-    if not _is_list(results) or not all(isinstance(result, str) for result in results):
-        raise ConfigError(f"{where}: results is not a list of regular expressions; write each in quotes.")
-    patterns = tuple(_pattern(str(result), f"{where}: results") for result in results)
+    patterns = _patterns(item, "results", where)
+    needs = _patterns(item, "needs", where)
     turns = tuple(_step(step, f"{where} step {number}") for number, step in enumerate(steps, start=1))
-    return Script(name, turns, says, tools, patterns, found)
+    return Script(name, turns, says, tools, patterns, found, needs)
+
+
+def _patterns(item: Mapping[str, object], key: str, where: str) -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of a list under a key. Raises ConfigError."""
+    found = item.get(key, [])
+    if not _is_list(found) or not all(isinstance(one, str) for one in found):
+        raise ConfigError(f"{where}: {key} is not a list of regular expressions; write each in quotes.")
+    return tuple(_pattern(str(one), f"{where}: {key}") for one in found)
 
 
 def _when(item: object, where: str) -> tuple[re.Pattern[str], frozenset[str], re.Pattern[str]]:

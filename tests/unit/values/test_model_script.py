@@ -96,8 +96,8 @@ def test_tool_results_fill_later_script_steps() -> None:
     assert choose(scripts, asked(user("Created PAY-1"), assistant(), gave)).text == "two PAY-18"
 
 
-def test_last_step_of_a_script_requires_its_results() -> None:
-    text = "- {name: a, results: ['(?i)decision: '], steps: [{calls: [read: {}]}, {text: It was decided.}]}"
+def test_last_step_of_a_script_requires_the_results_that_the_script_needs() -> None:
+    text = "- {name: a, needs: ['(?i)decision: '], steps: [{calls: [read: {}]}, {text: It was decided.}]}"
     scripts = load_scripts(text, "a.yaml")
     refused = {"role": "tool", "tool_call_id": "c", "content": "Slack refused it (thread_not_found)."}
     read = {"role": "tool", "tool_call_id": "c", "content": "Decision: wait."}
