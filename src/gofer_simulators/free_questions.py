@@ -280,7 +280,7 @@ _WORK = r"(?<!@)\b(?:runs?|answers?|gofer|you)\b"
 _COST = rf"{_WORK}[^\n]*{_PRICE}|{_PRICE}[^\n]*{_WORK}|\b(?:this|that|it)\s+costs?\b"
 
 _FIRST = r"(?<=> )(?:@\S+[,:]?\s+)*"
-_NO_QUESTION = r"\b(?:[^?\n]*$|,? are you (?:there|here))"
+_NO_QUESTION = r"\b(?:[^?\n]*$|,? (?:are you (?:there|here)|what can you do)\b)"
 """What may surround thanks and greetings: beside a question, they are not what a person wants an answer to."""
 
 _ABOUT_GOFER: Sequence[Script] = (
