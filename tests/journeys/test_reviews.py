@@ -37,7 +37,7 @@ def test_public_run_is_reviewed_and_a_private_one_is_not_read(
             await made.ask("@Gofer when is the secret lunch?", "leads")
             await made.ask("@Gofer when is lunch?", "general")
             (public,) = [head.run for head in await made.ended() if not head.private]
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while (found := project(await made.journal(public)).follow_ups.reviewed) is None:
                     await asyncio.sleep(0.01)
         return found

@@ -121,7 +121,7 @@ async def test_run_under_way_is_handed_over_at_a_stop_and_answered_once_after_re
         running = await made.start("serve", "--port", "0")
         await running.says("/runs")
         asked = await made.ask("@Gofer hello")
-        await asyncio.wait_for(asked_model.wait(), 20)
+        await asyncio.wait_for(asked_model.wait(), PATIENCE)
         running.process.terminate()
         await running.says("Stopping")
         go_on.set()
