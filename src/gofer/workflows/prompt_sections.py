@@ -7,12 +7,14 @@ from gofer.workflows.allowed_skills import loadable, skills_are_searched, tools_
 from gofer.workflows.schema import Plan, Workflow
 from gofer.workflows.skill import SCRIPTS, Skill
 
-_REQUIRED = "Before anything else, write your plan with `todo_write`; other tools refuse until there is one."
-_OPTIONAL = "For work of three or more steps, first write your plan with `todo_write`; for less, none is needed."
-_KEPT = (
-    "One item is `in_progress` at a time, and `todo_update` marks each as soon as it is done. You can answer only when "
-    "every item is `completed` or `blocked`. An item is `blocked` when only a person can help; `needs` says with what."
+_REQUIRED = "Before anything else, write your plan; other tools refuse until there is one."
+_OPTIONAL = "For three or more steps, write your plan first; for less, none is needed."
+_EXAMPLE = (
+    'Example: `todo_write(todos=[{"description": "Read both threads"}, {"description": "File a ticket per task"}])`; '
+    'after each item `todo_update(id="1", status="completed")`.'
 )
+"""Models follow an example where rules alone do not help."""
+_KEPT = "Answer only when all are `completed`, or `blocked`: a person must help, and `needs` says with what."
 _HOW = "Load what fits with `load_skills` before you begin."
 
 
@@ -22,9 +24,9 @@ def planning(plan: Plan) -> str:
         case "off":
             return ""
         case "required":
-            return f"# Your plan\n\n{_REQUIRED} {_KEPT}"
+            return f"# Your plan\n\n{_REQUIRED} {_EXAMPLE} {_KEPT}"
         case "optional":
-            return f"# Your plan\n\n{_OPTIONAL} {_KEPT}"
+            return f"# Your plan\n\n{_OPTIONAL} {_EXAMPLE} {_KEPT}"
 
 
 def required_text(skill: Skill, *, files: bool = True) -> str:
