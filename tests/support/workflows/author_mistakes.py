@@ -21,9 +21,12 @@ def found(agents: Path, row: Row) -> list[Mistake]:
     for name, text in {**_FILES, "w.yaml": _workflow(row), **own}.items():
         file = agents / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        encoding = row.get("encoding", "utf-8") if name in own else "utf-8"
-        if text:
-            file.write_bytes((text * row.get("repeated", 1)).encode(encoding))
+        if name in own:
+            written = (text * row.get("repeated", 1)).encode(row.get("encoding", "utf-8"))
+        else:
+            written = text.encode()
+        if written:
+            file.write_bytes(written)
     return mistakes(agents)
 
 
