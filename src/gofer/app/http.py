@@ -21,11 +21,15 @@ from typing_extensions import override
 
 from gofer.files.size_limits import FILE_BYTES
 from gofer.values.errors import TemporaryError, Unsent
-from gofer.values.outside import Http, HttpRequest, HttpResponse, NotPublic, TooLarge
+from gofer.values.outside import BadUrl, Http, HttpRequest, HttpResponse, NotPublic, TooLarge
 from gofer.values.proxies import Proxies
 
 PUBLIC_ONLY = "gofer_public_only"
 """The request extension that limits a request to public addresses."""
+
+_LAST_PORT = 65_535
+_SHOWN = 200
+"""The characters of an error about a URL that are shown."""
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 """Returns the addresses of a host, as text. Raises OSError for a name without one."""
@@ -259,12 +263,13 @@ class SharedHttp(Http):
 
     @override
     async def send(self, request: HttpRequest) -> HttpResponse:
+        url = _url(request.url)
         try:
             async with (
                 asyncio.timeout(request.timeout),
                 self._client.stream(
                     request.method,
-                    request.url,
+                    url,
                     headers=dict(request.headers),
                     content=request.content,
                     timeout=request.timeout,
@@ -281,6 +286,19 @@ class SharedHttp(Http):
         except httpx2.HTTPError as error:
             raise TemporaryError(f"the connection failed ({type(error).__name__})") from error
         return HttpResponse(response.status_code, dict(response.headers), body)
+
+
+def _url(text: str) -> httpx2.URL:
+    """Return a URL that can be requested. Raises BadUrl."""
+    try:
+        url = httpx2.URL(text)
+    except httpx2.InvalidURL as error:
+        raise BadUrl(str(error)[:_SHOWN]) from error
+    if url.scheme not in ("http", "https") or not url.host:
+        raise BadUrl("it needs http:// or https:// and a host")
+    if url.port is not None and url.port > _LAST_PORT:
+        raise BadUrl(f"its port is above {_LAST_PORT}")
+    return url
 
 
 async def _read(response: httpx2.Response, limit: int) -> bytes:

@@ -203,6 +203,8 @@ class OpenAIModel(RemoteModel):
         except TimeoutError as error:
             text = f"The model did not answer within {timeout:.0f} seconds."
             raise Unavailable(text, ProviderError("unreachable")) from error
+        except httpx2.InvalidURL as error:
+            raise failed(ProviderError("no_endpoint"), self.at) from error
         except (httpx2.HTTPError, OSError) as error:
             raise failed(ProviderError("unreachable"), self.at) from error
         if not response.is_success:

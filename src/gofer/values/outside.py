@@ -59,6 +59,13 @@ class NotPublic(ToolError):
         super().__init__("That address is in a private network, and Gofer sends no requests there.", code="elsewhere")
 
 
+class BadUrl(ToolError):
+    """A request with a URL that cannot be requested, such as one that is too long. The request was not sent."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Nothing was sent, because that URL cannot be requested: {reason}", code="bad_url")
+
+
 class TooLarge(TemporaryError):
     """A response larger than the limit of its request. None of its bytes were kept."""
 
@@ -70,7 +77,7 @@ class Http(Protocol):
         """Return the response to a request.
 
         Raises TooLarge if the response exceeds the limit of the request, NotPublic if the request may not reach the
-        host, TemporaryError if no response arrived (refused, reset, timed out).
+        host, BadUrl if there can be no such request, TemporaryError if no response arrived (refused, reset, timed out).
         """
         ...
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from gofer.app.embedded.server import serve
 from gofer.app.http import SharedHttp, http_client
 from gofer.values.errors import TemporaryError
-from gofer.values.outside import HttpRequest
+from gofer.values.outside import BadUrl, HttpRequest
 from gofer.values.proxies import DIRECT
 
 pytestmark = pytest.mark.anyio
@@ -74,6 +74,20 @@ async def test_proxy_settings_of_the_environment_are_ignored(monkeypatch: pytest
     async with somewhere() as (http, url):
         response = await http.send(HttpRequest("POST", f"{url}/echo", {"X-Say": "hi"}, timeout=5))
     assert response.status == 418
+
+
+@pytest.mark.parametrize("path", [f"/{'a' * 70_000}", ":99999/", "\0/"], ids=["too long", "no port", "not printable"])
+async def test_url_that_cannot_be_requested_is_a_refusal_that_sent_nothing(path: str) -> None:
+    async with http_client(DIRECT) as client:
+        with pytest.raises(BadUrl, match="^Nothing was sent, because that URL cannot be requested: "):
+            await SharedHttp(client).send(HttpRequest("POST", f"http://127.0.0.1{path}", timeout=5))
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/file", "/file", "127.0.0.1/file"])
+async def test_url_of_another_protocol_is_a_refusal_that_sent_nothing(url: str) -> None:
+    async with http_client(DIRECT) as client:
+        with pytest.raises(BadUrl):
+            await SharedHttp(client).send(HttpRequest("GET", url, timeout=5))
 
 
 async def test_refused_http_connection_is_a_temporary_error() -> None:
