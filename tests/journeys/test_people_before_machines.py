@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,14 @@ def frames(folder: Path) -> Sequence[tuple[str, int]]:
         return connection.execute("SELECT run, n FROM frames ORDER BY rowid").fetchall()
 
 
+async def probe(url: str) -> Mapping[str, object]:
+    """Return the answer of `/readyz` of the process with this webhook."""
+    async with loopback.client() as http:
+        response = await http.get(url.replace("/hooks/orders", "/readyz"))
+    assert response.status_code == 200
+    return response.json()
+
+
 async def first_sign(folder: Path) -> tuple[str, int]:
     """Return the run of the mention and the number of the frame with the outcome of its first post."""
     with read_state(folder / ".gofer", SystemClock()) as state:
@@ -79,8 +88,10 @@ async def test_mention_behind_1500_webhooks_waits_for_none_that_has_not_begun(tm
         running, url = await started(made)
         await call_all(url, HOOKS)
         waiting = HOOKS - len({run for run, n in frames(tmp_path) if n == 2})
+        ready = await probe(url)
         await made.answer(await made.ask("@Gofer hello"))
         await running.stop()
+    assert re.search("[0-9,]+ runs wait for a free worker, the oldest since", str(ready["backlog"]))
     order = frames(tmp_path)
     run, sign = await first_sign(tmp_path)
     between = order[order.index((run, 1)) : order.index((run, sign))]

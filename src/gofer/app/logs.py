@@ -7,6 +7,7 @@ Gofer's own messages. `full` adds messages of libraries and providers, and stack
 
 import json
 import logging
+import math
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,7 +17,11 @@ from typing_extensions import override
 
 from gofer.app.settings import LogLevel
 from gofer.values.canonical_json import as_object
+from gofer.values.outside import Clock, SystemClock
 
+MINUTE = 60.0
+"""Seconds between two lines about one cause."""
+_FORGOTTEN = 3_600.0
 _MINIMAL = frozenset({"run", "status", "seconds", "system", "access", "code", "path", "count"})
 
 
@@ -24,10 +29,39 @@ def start_logging(level: LogLevel) -> None:
     """Send the log lines of this process to stderr."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines(level))
+    handler.addFilter(OncePerMinute(SystemClock()))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     logging.getLogger("gofer").setLevel(logging.INFO)
+
+
+class OncePerMinute(logging.Filter):
+    """Lets one of the records with the same `cause` through each minute, with the number of those left out."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__()
+        self._clock = clock
+        self._left_out: dict[str, tuple[float, int]] = {}
+        """When a record of each cause was written, by the monotonic clock, and how many were left out since."""
+
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        cause = cast(object, getattr(record, "cause", None))
+        if not isinstance(cause, str):
+            return True
+        now = self._clock.monotonic()
+        at, count = self._left_out.get(cause, (-math.inf, 0))
+        if now - at < MINUTE:
+            self._left_out[cause] = (at, count + 1)
+            return False
+        # A cause without records for an hour is forgotten.
+        recent = {known: one for known, one in self._left_out.items() if now - one[0] < _FORGOTTEN}
+        self._left_out = {**recent, cause: (now, 0)}
+        if count:
+            record.msg = f"{record.getMessage()} ({count:,} more since the last line)"
+            record.args = ()
+        return True
 
 
 class JsonLines(logging.Formatter):

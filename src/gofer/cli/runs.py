@@ -27,6 +27,7 @@ from gofer.journal.unlisted_ends import recent
 from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.progress import project
 from gofer.projections.tracing.trace import timestamp
+from gofer.runtime.backlog import backlog_lines, read_backlog
 from gofer.values.errors import ConfigError, Corrupt, Gone
 
 STILL_MS = 900_000
@@ -45,6 +46,8 @@ class Stuck:
     """The runs that may be listed, oldest first."""
     private: Sequence[str]
     """The ids of private runs, sorted."""
+    waiting: Sequence[str]
+    """One sentence for each cause for which runs wait, also those that wait for less than 15 minutes."""
 
 
 async def find_stuck(opened: Operations) -> Stuck:
@@ -56,7 +59,9 @@ async def find_stuck(opened: Operations) -> Stuck:
     found += [head for head in await _due(opened, before) if await _is_undeleted(opened, head)]
     known = {head.run: head for head in found}
     public = sorted((head for head in known.values() if not head.private), key=lambda head: head.accepted_at)
-    return Stuck(public, sorted(head.run for head in known.values() if head.private))
+    private = sorted(head.run for head in known.values() if head.private)
+    waiting = backlog_lines(await read_backlog(opened.stores.journals), opened.clock)
+    return Stuck(public, private, waiting)
 
 
 async def _unfinished(opened: Operations, before: int) -> Sequence[Head]:
@@ -145,6 +150,8 @@ def _execute_stuck(arguments: argparse.Namespace) -> int:
     """Print the stuck runs; for private runs only their ids."""
     with operations(arguments) as opened:
         stuck = asyncio.run(find_stuck(opened))
+    for line in stuck.waiting:
+        print(line, file=sys.stderr)
     if arguments.json:
         rows = [row_of(head) for head in stuck.public]
         print(json.dumps([*rows, *({"run": run} for run in stuck.private)], indent=2))

@@ -128,7 +128,8 @@ async def answer(services: Services, model: ServedModel, body: bytes, timeout: f
             late = clock.monotonic() + wait >= deadline
             if attempt == ATTEMPTS or wait > LONGEST_PAUSE or late:
                 raise
-            _log.warning("the model did not answer, attempt %d: %s", attempt, error)
+            cause = f"attempt: {error}"
+            _log.warning("the model did not answer, attempt %d: %s", attempt, error, extra={"cause": cause})
         await services.patience.sleep(wait)
         pause *= 4
     raise AssertionError("the last attempt returns or raises")
@@ -175,12 +176,14 @@ def log_failure(run: str, error: Exception, *, private: bool) -> None:
         "type": provider_error.type,
         "parameter": provider_error.parameter,
     }
+    cause = f"model: {error}"
     if private:
         # A log line with the id of a private run would show that the run exists.
-        _log.warning("a model gave no answer: %s", error, extra={"fields": fields})
+        _log.warning("a model gave no answer: %s", error, extra={"fields": fields, "cause": cause})
         return
     contents = {"provider_message": provider_error.message}
-    _log.warning("a model gave no answer: %s", error, extra={"fields": {"run": run, **fields}, "contents": contents})
+    extra = {"fields": {"run": run, **fields}, "contents": contents, "cause": cause}
+    _log.warning("a model gave no answer: %s", error, extra=extra)
 
 
 def defer(

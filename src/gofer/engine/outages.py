@@ -35,7 +35,8 @@ def settle(
     """
     deferred = _deferral(item, outcome, patience, waited_ms=waited_ms, now_ms=now_ms)
     if deferred is not None:
-        _log.warning("a call of %s waits: %s", item.tool.name, deferred.reason)
+        cause = f"{item.tool.name}: {deferred.reason}"
+        _log.warning("a call of %s waits: %s", item.tool.name, deferred.reason, extra={"cause": cause})
         return deferred
     tried = _tried_clause(waited_ms)
     match outcome:

@@ -32,6 +32,26 @@ def why(head: Head) -> str:
     return dated(head.reason, timestamp(head.wakes_at))
 
 
+def unplaced_reason(progress: Progress) -> str:
+    """Return what a parked run in an unknown or private place waits for: only the kind of wait and the system."""
+    parked = progress.parked
+    wait = max(progress.waits.values(), key=lambda one: one.until, default=None)
+    system = "a system outside"
+    if wait is not None and wait.system:
+        system = wait.system
+    match parked and parked.reason:
+        case "outage":
+            return f"{system} does not answer"
+        case "rate_limit":
+            return f"{system} accepts no more requests now"
+        case "model":
+            return "the model does not answer"
+        case "approval":
+            return "waits for approval"
+        case _:
+            return ""
+
+
 def with_cost(reason: str, progress: Progress) -> str:
     """Return the reason of an ended run, with a note if its cost is unknown."""
     if progress.cost_usd is not None:

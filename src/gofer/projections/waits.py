@@ -32,6 +32,14 @@ def sentence_of_quiet(wait: CallDeferred | None) -> str:
     return f"{why}; before the next attempt, Gofer waits until a late message would be visible"
 
 
+def cause_in(reason: str) -> str:
+    """Return what a parked run waits for, as several runs wait for it: without times and names."""
+    for known in ("waits for approval", "waits for its subagent"):
+        if reason.startswith(known):
+            return known
+    return reason.partition(ATTEMPTS)[0].rstrip(".") or "waits for a time"
+
+
 def dated(reason: str, until: str) -> str:
     """Return what a run waits for and until when, unless the reason names times itself."""
     if ATTEMPTS in reason:

@@ -18,7 +18,7 @@ from gofer.journal.entries import RunFinished, RunHandedOver, RunParked
 from gofer.journal.hidden_runs import write_head
 from gofer.journal.log import Pen, open_journal
 from gofer.projections.attempts import UNREAD, Attempts
-from gofer.projections.listing import with_cost
+from gofer.projections.listing import unplaced_reason, with_cost
 from gofer.projections.progress import Progress
 from gofer.runtime.attempt_memos import earlier_attempts, forget_attempts, note_attempts
 from gofer.runtime.follow_ups import is_left_alone, look_for_follow_ups, take_follow_ups
@@ -389,5 +389,8 @@ class Worker:
         changed = head.now(status, at, private=private, reason=reason, wakes_at=wakes_at, frames=frames, facts=facts)
         # The head of a private run outlives its contents, and a reason may name a person or a place.
         if changed.private:
-            changed = replace(changed, reason="")
+            unplaced = ""
+            if step and status == "parked":
+                unplaced = unplaced_reason(step.progress)
+            changed = replace(changed, reason=unplaced)
         await write_head(changed, self.services.store)

@@ -79,7 +79,7 @@ async def test_proxy_settings_of_the_environment_are_ignored(monkeypatch: pytest
 @pytest.mark.parametrize("path", [f"/{'a' * 70_000}", ":99999/", "\0/"], ids=["too long", "no port", "not printable"])
 async def test_url_that_cannot_be_requested_is_a_refusal_that_sent_nothing(path: str) -> None:
     async with http_client(DIRECT) as client:
-        with pytest.raises(BadUrl, match="^Nothing was sent, because that URL cannot be requested: "):
+        with pytest.raises(BadUrl, match=r"^Nothing was sent, because that URL cannot be requested: "):
             await SharedHttp(client).send(HttpRequest("POST", f"http://127.0.0.1{path}", timeout=5))
 
 

@@ -5,8 +5,9 @@ import logging
 
 import pytest
 
-from gofer.app.logs import JsonLines
+from gofer.app.logs import JsonLines, OncePerMinute
 from gofer.app.settings import LogLevel
+from support.stand_ins import SetClock
 
 
 def line(level: LogLevel, logger: str = "gofer.runtime.worker", message: str = "a run ended", **more: object) -> dict:
@@ -16,6 +17,25 @@ def line(level: LogLevel, logger: str = "gofer.runtime.worker", message: str = "
 
 
 FIELDS = {"run": "r1", "status": "done", "seconds": 1.5, "workflow": "answer-here"}
+
+
+def test_2809_lines_about_one_cause_are_one_line_a_minute_with_their_number() -> None:
+    clock = SetClock()
+    once = OncePerMinute(clock)
+
+    def written(text: str, cause: str | None) -> str | None:
+        record = logging.LogRecord("gofer", logging.WARNING, "", 0, text, None, None)
+        if cause is not None:
+            record.cause = cause
+        return record.getMessage() if once.filter(record) else None
+
+    lines = [written("no answer", "model") for _ in range(2_809)]
+    assert [line for line in lines if line] == ["no answer"]
+    assert written("Jira is away", "jira") == "Jira is away"
+    assert [written("a run ended", None) for _ in range(3)] == ["a run ended"] * 3
+    clock.advance(60)
+    assert written("no answer", "model") == "no answer (2,808 more since the last line)"
+    assert written("no answer", "model") is None
 
 
 def test_minimal_log_level_keeps_ids_status_and_duration() -> None:

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.journal.store import Store
+from gofer.runtime.backlog import BacklogWatch, backlog_lines
 from gofer.values.errors import Corrupt, TemporaryError
 from gofer.values.outside import Clock
 from gofer.values.supervisor import Supervisor
@@ -45,6 +46,8 @@ class Readiness:
     clock: Clock
     supervisor: Supervisor
     """Keeps the long-lived parts of the process, and knows which failed lately."""
+    backlog: BacklogWatch
+    """Knows how many runs wait, and for what."""
     phase: Phase = "starting"
     patience: float = PATIENCE
     unusable_tools: int = 0
@@ -82,6 +85,7 @@ class Readiness:
             "settings": "The settings were read.",
             "store": store_problem or _WRITTEN,
             "parts": _parts(self.supervisor.failed_lately()),
+            "backlog": await self._waiting(),
             "tools": _tools(self.unusable_tools),
             "workflows": _workflows(len(catalog.workflows), notice),
         }
@@ -94,6 +98,13 @@ class Readiness:
                 self._problem = await self._write()
                 self._written = self.clock.monotonic()
         return self._problem
+
+    async def _waiting(self) -> str:
+        try:
+            async with asyncio.timeout(self.patience):
+                return " ".join(backlog_lines(await self.backlog.current(), self.clock)) or "No run waits."
+        except (TimeoutError, TemporaryError, Corrupt):
+            return "The waiting runs could not be counted."
 
     async def _write(self) -> str:
         """Write one memo; return the problem, or an empty text."""

@@ -32,6 +32,7 @@ from gofer.app.worker import ChildProcesses, Installation, build_worker
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
+from gofer.runtime.backlog import BacklogWatch
 from gofer.runtime.receive import Ingress
 from gofer.runtime.scheduler import Scheduler
 from gofer.runtime.worker import CONCURRENCY, Worker, WorkerLimits
@@ -92,6 +93,7 @@ class EmbeddedStack:
             "scheduler": self.scheduler.serve,
             "watcher of edits": self.watcher.serve,
             "readiness": self.readiness.serve,
+            "backlog": self.readiness.backlog.serve,
         }
         worker = self.worker
         alarms = build_alarms(self.settings, self.state.store, worker.services.outside)
@@ -226,7 +228,7 @@ def _make(
 
 def _readiness(state: State, clock: Clock, company: Sequence[CompanyTool]) -> Readiness:
     unusable = sum(bool(tool.unusable) for tool in company)
-    return Readiness(state.store, clock, Supervisor(clock), unusable_tools=unusable)
+    return Readiness(state.store, clock, Supervisor(clock), BacklogWatch(state.store, clock), unusable_tools=unusable)
 
 
 def _plans(catalog: Catalog) -> Sequence[Planned]:

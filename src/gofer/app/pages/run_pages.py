@@ -24,6 +24,7 @@ from gofer.journal.lineage import root_of
 from gofer.journal.unlisted_ends import recent
 from gofer.projections.listing import row_of, unlisted_lines, why
 from gofer.projections.tracing.trace import timestamp
+from gofer.runtime.backlog import backlog_lines, read_backlog
 from gofer.runtime.feedback import give
 from gofer.runtime.run_reader import OPERATOR, Ambiguous, RunReader
 from gofer.runtime.run_record import RunRecord
@@ -78,7 +79,8 @@ class Pages:
         if not rows:
             table = "<p>There are no runs that you may see."
         unlisted = unlisted_lines(await recent(self.stores.journals, int(self.clock.now() * 1000)))
-        notes = self._notice() + "".join(f"<p>{escape(line)}" for line in unlisted)
+        waiting = backlog_lines(await read_backlog(self.stores.journals), self.clock)
+        notes = self._notice() + "".join(f"<p>{escape(line)}" for line in (*waiting, *unlisted))
         return self._page(request, "Runs", notes + table)
 
     async def run(self, request: Request) -> Response:

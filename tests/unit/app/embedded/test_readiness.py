@@ -1,11 +1,14 @@
 import asyncio
 import logging
+from dataclasses import replace
 
 import httpx2
 import pytest
 from starlette.applications import Starlette
 
 from gofer.app.embedded.readiness import PATH, TRUSTED, Readiness
+from gofer.journal.coordination import Head
+from gofer.runtime.backlog import BacklogWatch
 from gofer.sources.workflow_files import load_catalog
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import TemporaryError
@@ -13,7 +16,7 @@ from gofer.values.supervisor import Supervisor
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
 from support.app.company import ROOT
-from support.stand_ins import SetClock
+from support.stand_ins import NOON, SetClock
 
 pytestmark = pytest.mark.anyio
 FILE = "/var/secret-place/gofer.db"
@@ -41,7 +44,7 @@ def catalog() -> Catalog:
 
 
 def serving(store: Disk, clock: SetClock) -> Readiness:
-    return Readiness(store, clock, Supervisor(clock), "serving")
+    return Readiness(store, clock, Supervisor(clock), BacklogWatch(store, clock), "serving")
 
 
 async def ask(ready: Readiness, catalog: Catalog, notice: str = "") -> httpx2.Response:
@@ -59,19 +62,30 @@ async def test_serving_process_with_a_writable_store_and_workflows_is_ready(cata
         "settings": "The settings were read.",
         "store": "The store can be written.",
         "parts": "Every part works.",
+        "backlog": "No run waits.",
         "tools": "The tools can be used.",
         "workflows": f"{len(catalog.workflows)} workflows are loaded.",
     }
 
 
+async def test_process_with_a_backlog_is_ready_and_counts_the_waiting_runs(catalog: Catalog) -> None:
+    store = Disk()
+    for number in range(3):
+        await store.create_head(Head(f"run{number}", "secret-project", "c", int(NOON * 1000) + number))
+    answer = await ask(serving(store, SetClock()), catalog)
+    assert answer.status_code == 200
+    assert answer.json()["backlog"] == "3 runs wait for a free worker, the oldest since 12:00 UTC."
+    assert "secret-project" not in answer.text
+
+
 async def test_process_with_unusable_tools_is_ready_and_counts_these_tools(catalog: Catalog) -> None:
-    answer = await ask(Readiness(Disk(), SetClock(), Supervisor(SetClock()), "serving", unusable_tools=2), catalog)
+    answer = await ask(replace(serving(Disk(), SetClock()), unusable_tools=2), catalog)
     assert answer.status_code == 200
     assert answer.json()["tools"].startswith("2 tools cannot be used, and no run that needs them begins.")
 
 
 async def test_process_is_not_ready_before_and_after_its_service(catalog: Catalog) -> None:
-    ready = Readiness(Disk(), SetClock(), Supervisor(SetClock()))
+    ready = Readiness(Disk(), SetClock(), Supervisor(SetClock()), BacklogWatch(Disk(), SetClock()))
     starting = await ask(ready, catalog)
     task = asyncio.create_task(ready.serve())
     await asyncio.sleep(0)
@@ -100,7 +114,7 @@ async def test_refused_write_is_told_to_the_log_and_not_to_strangers(
 async def test_write_without_an_end_is_a_problem(catalog: Catalog) -> None:
     store = Disk()
     store.stuck = True
-    answer = await ask(Readiness(store, SetClock(), Supervisor(SetClock()), "serving", patience=0.01), catalog)
+    answer = await ask(replace(serving(store, SetClock()), patience=0.01), catalog)
     assert answer.json()["problems"] == ["The store did not finish a write within 0.01 seconds."]
 
 
