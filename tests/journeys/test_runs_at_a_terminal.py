@@ -111,7 +111,8 @@ def test_stuck_runs_are_listed_and_private_ones_by_id_only(capsys: pytest.Captur
     asyncio.run(strand())
     code, out, err = gofer(capsys, "runs", "--stuck")
     public, *private = out.splitlines()
-    assert (code, private, err) == (0, ["aa01", "bb01"], "")
+    waiting = "3 runs wait for a free worker, the oldest since 00:00 UTC on 1 January.\n"
+    assert (code, private, err) == (0, ["aa01", "bb01"], waiting)
     assert public.startswith("cc01  queued")
     code, out, _ = gofer(capsys, "runs", "--stuck", "--json")
     assert [row["run"] for row in json.loads(out)] == ["cc01", "aa01", "bb01"]

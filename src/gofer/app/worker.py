@@ -108,7 +108,16 @@ def build_exporter(settings: Settings, http: Http) -> Exporter:
     full = settings.log_level == "full"
     # Every process knows GOFER_URL, but not the address that another one listens on. A span that is exported again
     # must have the same bytes.
-    return Exporter(otlp.url, otlp.headers, otlp.resource, http, full, settings.public_url, otlp.timeout or TIMEOUT)
+    return Exporter(
+        otlp.url,
+        otlp.headers,
+        otlp.resource,
+        http,
+        full,
+        settings.public_url,
+        minimal=settings.log_level == "minimal",
+        timeout=otlp.timeout or TIMEOUT,
+    )
 
 
 def _image_functions(

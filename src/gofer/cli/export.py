@@ -15,9 +15,9 @@ from gofer.cli.arguments import operations, place_options
 from gofer.cli.times import moment
 from gofer.journal.coordination import Head
 from gofer.runtime.run_reader import listed_run
+from gofer.runtime.telemetry.exported_span import Exported
 from gofer.runtime.telemetry.exporter import Exporter, Sent
 from gofer.runtime.telemetry.otlp import requests, to_json
-from gofer.runtime.telemetry.spans import Exported
 from gofer.values.amounts import counted
 from gofer.values.canonical_json import one_line
 from gofer.values.errors import ConfigError, Corrupt, GoferError, Gone, TemporaryError

@@ -24,7 +24,7 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import Recorded
 from gofer.journal.log import read_journal
 from gofer.journal.unlisted_ends import recent
-from gofer.projections.listing import row_of, unlisted_lines, why
+from gofer.projections.listing import one_for_each_event, row_of, unlisted_lines, why
 from gofer.projections.progress import project
 from gofer.projections.tracing.trace import timestamp
 from gofer.runtime.backlog import backlog_lines, read_backlog
@@ -198,4 +198,5 @@ async def _read(opened: Operations, limit: int) -> tuple[Sequence[Head], list[st
                 name = "a run that is not listed"
             at = timestamp(int(letter.at * 1000))
             notes.append(f"Dead letter at {at}: the queue message of {name}; {letter.reason}.")
-    return await opened.stores.journals.heads(limit), notes
+    # More than the limit, because some may be left out.
+    return one_for_each_event(await opened.stores.journals.heads(2 * limit))[:limit], notes

@@ -9,6 +9,8 @@ from gofer.projections.progress import Progress
 from gofer.projections.tracing.trace import timestamp
 from gofer.projections.waits import dated
 
+ONE_EVENT_MS = 3_000
+"""The most milliseconds between the acceptances of runs of one event."""
 UNPRICED = "its cost is not known, because a model has no price"
 """A note for runs whose limit `usd` could not be checked."""
 
@@ -30,6 +32,26 @@ def why(head: Head) -> str:
     if head.status != "parked" or not head.wakes_at:
         return head.reason
     return dated(head.reason, timestamp(head.wakes_at))
+
+
+def one_for_each_event(heads: Sequence[Head]) -> Sequence[Head]:
+    """Return runs for a list, without the ignored runs of other workflows beside the one that an event started.
+
+    If all workflows ignored the event, the first run stays. `gofer runs --status ignored` lists them all.
+    """
+    kept: dict[str, list[Head]] = {}
+    for head in sorted(heads, key=lambda one: one.status == "ignored"):
+        others = kept.setdefault(head.conversation, [])
+        if head.status != "ignored" or not any(_is_beside(other, head) for other in others):
+            others.append(head)
+    shown = {head.run for others in kept.values() for head in others}
+    return [head for head in heads if head.run in shown]
+
+
+def _is_beside(other: Head, head: Head) -> bool:
+    """Return whether two runs of different workflows may be of one event."""
+    same = other.conversation == head.conversation and other.workflow != head.workflow
+    return same and abs(other.accepted_at - head.accepted_at) < ONE_EVENT_MS
 
 
 def unplaced_reason(progress: Progress) -> str:

@@ -3,9 +3,20 @@
 An *event* happened in an outside system. An *entry* is a line of a journal. The two words are never mixed.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
+
+_TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}", re.ASCII)
+
+
+def checked_traceparent(header: str) -> str:
+    """Return a W3C `traceparent` of a caller, or an empty text if it has another form."""
+    header = header.strip()
+    if _TRACEPARENT.fullmatch(header):
+        return header
+    return ""
 
 
 @dataclass(frozen=True, slots=True)

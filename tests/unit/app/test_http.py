@@ -77,14 +77,14 @@ async def test_proxy_settings_of_the_environment_are_ignored(monkeypatch: pytest
 
 
 @pytest.mark.parametrize("path", [f"/{'a' * 70_000}", ":99999/", "\0/"], ids=["too long", "no port", "not printable"])
-async def test_url_that_cannot_be_requested_is_a_refusal_that_sent_nothing(path: str) -> None:
+async def test_url_that_cannot_be_requested_is_a_refusal(path: str) -> None:
     async with http_client(DIRECT) as client:
         with pytest.raises(BadUrl, match=r"^Nothing was sent, because that URL cannot be requested: "):
             await SharedHttp(client).send(HttpRequest("POST", f"http://127.0.0.1{path}", timeout=5))
 
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1/file", "/file", "127.0.0.1/file"])
-async def test_url_of_another_protocol_is_a_refusal_that_sent_nothing(url: str) -> None:
+async def test_url_of_another_protocol_is_a_refusal(url: str) -> None:
     async with http_client(DIRECT) as client:
         with pytest.raises(BadUrl):
             await SharedHttp(client).send(HttpRequest("GET", url, timeout=5))

@@ -78,7 +78,7 @@ async def test_run_with_an_unreachable_model_is_parked_and_answers_when_the_mode
     assert (made.posted, await made.status("run1")) == (["Hello."], "done")
 
 
-async def test_list_row_of_a_private_run_hides_the_reason_of_parking() -> None:
+async def test_list_row_of_a_private_run_names_only_the_kind_of_its_wait() -> None:
     made = memory_worker(BUSY)
     await made.accept("run1")
     journal, _ = await open_journal("run1", made.store, made.blobs, Pen("before", made.worker.services.outside))
@@ -87,7 +87,7 @@ async def test_list_row_of_a_private_run_hides_the_reason_of_parking() -> None:
     await made.work_once()
     head = await made.store.head("run1")
     assert head is not None
-    assert (head.status, head.private, head.reason) == ("parked", True, "")
+    assert (head.status, head.private, head.reason) == ("parked", True, "the model does not answer")
 
 
 async def test_run_parked_by_a_wrong_clock_resumes_once_the_clock_is_right() -> None:

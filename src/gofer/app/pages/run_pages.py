@@ -22,7 +22,7 @@ from gofer.app.pages.run_api import prompt_json, run_json, trace_json
 from gofer.journal.feedback_entries import FeedbackGiven, FeedbackOrigin
 from gofer.journal.lineage import root_of
 from gofer.journal.unlisted_ends import recent
-from gofer.projections.listing import row_of, unlisted_lines, why
+from gofer.projections.listing import one_for_each_event, row_of, unlisted_lines, why
 from gofer.projections.tracing.trace import timestamp
 from gofer.runtime.backlog import backlog_lines, read_backlog
 from gofer.runtime.feedback import give
@@ -67,7 +67,7 @@ class Pages:
 
     async def runs(self, request: Request) -> Response:
         """Return the newest runs that are not private."""
-        heads = await self.stores.journals.heads(200)
+        heads = one_for_each_event(await self.stores.journals.heads(200))
         if for_program(request):
             return JSONResponse({"runs": [row_of(head) for head in heads]})
         rows = [

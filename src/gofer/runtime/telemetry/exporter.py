@@ -16,7 +16,8 @@ from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.lineage import root_of
 from gofer.journal.log import read_journal
 from gofer.projections import progress
-from gofer.runtime.telemetry.spans import Exported, exported
+from gofer.runtime.telemetry.exported_span import Exported, without_names
+from gofer.runtime.telemetry.spans import exported
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Http, HttpRequest
@@ -68,6 +69,8 @@ class Exporter:
     """Whether texts are exported."""
     base_url: str = ""
     """The address of the pages of runs."""
+    minimal: bool = False
+    """Whether names of workflows and tools are left out."""
     timeout: float = TIMEOUT
     """The timeout of one request in seconds."""
 
@@ -128,6 +131,8 @@ class Exporter:
         """
         _check(run, journal)
         spans = exported(run, journal, below, full=self.full, base_url=self.base_url, conversation=conversation)
+        if self.minimal:
+            spans = [without_names(span) for span in spans]
         return spans[:MOST_SPANS]
 
     async def _post(self, body: bytes) -> int:

@@ -18,7 +18,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, Instr
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
 
-from gofer.runtime.telemetry.spans import Exported, ExportedEvent, Value
+from gofer.runtime.telemetry.exported_span import Exported, ExportedEvent, Value
 from gofer.values.canonical_json import as_list, as_object, clean
 
 SCOPE = "gofer"

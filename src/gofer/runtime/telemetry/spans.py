@@ -8,7 +8,7 @@ the spans of its own run. A span has the addresses of its entries. Texts are add
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from gofer.journal.entries import FollowUp, Recorded, RunAccepted, RunGraded
@@ -20,9 +20,9 @@ from gofer.projections.tracing.evaluation_events import EXPLANATION, explanation
 from gofer.projections.tracing.span_ids import ROOT, session_id, span_id, subagent_chat_id, trace_id
 from gofer.projections.tracing.spans import RUN, Span
 from gofer.runtime.telemetry.contents import contents
+from gofer.runtime.telemetry.exported_span import Exported, ExportedEvent, Value
 from gofer.values.canonical_json import as_list
-
-Value = str | bool | int | float | Sequence[str]
+from gofer.values.events import checked_traceparent
 
 PROVIDER = "openai"
 """The wire format of the models; another provider may serve the endpoint."""
@@ -93,36 +93,6 @@ _NO_NAME = "(refused)"
 _AGENT = ("gen_ai.agent.name", "gofer.subagent.run")
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedEvent:
-    """One event on a span in the form of OpenTelemetry. `at` is in unix milliseconds."""
-
-    name: str
-    at: int
-    attributes: Mapping[str, Value]
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """One span in the form of OpenTelemetry. Times are unix milliseconds."""
-
-    trace: bytes
-    id: bytes
-    parent: bytes
-    """Empty for the root."""
-    name: str
-    start: int
-    end: int
-    client: bool
-    """Whether the span is a request to an outside system: kind CLIENT, else INTERNAL."""
-    attributes: Mapping[str, Value]
-    error: str = ""
-    """The type or text of the error; empty if the span succeeded."""
-    linked: Sequence[tuple[bytes, bytes]] = field(default_factory=tuple[tuple[bytes, bytes], ...])
-    """The trace and span ids of the runs that this run continues."""
-    events: Sequence[ExportedEvent] = ()
-
-
 def exported(
     run: str,
     journal: Sequence[Recorded],
@@ -138,7 +108,18 @@ def exported(
     `conversation` is the token in the row of the run. The caller decides whether the run may be exported.
     """
     spans = _Tree(trace_id(run), subagents or {}, full).of(run, journal, _common(run, journal, conversation))
-    return [_root(run, spans[0], trace.project(journal), base_url), *spans[1:]]
+    root = _root(run, spans[0], trace.project(journal), base_url)
+    return [replace(root, linked=(*root.linked, *_callers(journal))), *spans[1:]]
+
+
+def _callers(journal: Sequence[Recorded]) -> Sequence[tuple[bytes, bytes]]:
+    """Return the span that the caller of a webhook named in `traceparent`."""
+    match journal[0].entry:
+        case RunAccepted(event=event) if caller := checked_traceparent(event.place.get("traceparent", "")):
+            _, traced, spanned, _ = caller.split("-")
+            return [(bytes.fromhex(traced), bytes.fromhex(spanned))]
+        case _:
+            return ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer,
 from gofer.sources.webhook.proofs import BearerProof, HmacProof, Proof, StandardProof
 from gofer.values.canonical_json import as_list, as_object, clean, decode, decode_text
 from gofer.values.errors import BadRequest, ConfigError
-from gofer.values.events import Actor, Event
+from gofer.values.events import Actor, Event, checked_traceparent
 from gofer.values.secret import Secret
 
 INDENTED = 40_000
@@ -128,6 +128,9 @@ class WebhookReceiver(Receiver):
             conversation = hashlib.sha256(key.encode()).hexdigest()[:24]
             digest = body_digest
             window = 0
+        place = {"hook": name}
+        if caller := checked_traceparent(request.header("traceparent") or ""):
+            place["traceparent"] = caller
         return Event(
             source="webhook",
             kind="webhook",
@@ -135,7 +138,7 @@ class WebhookReceiver(Receiver):
             conversation=f"webhook:{name}:{conversation}",
             actor=Actor(f"webhook:{name}", "bot"),
             text=content.shown(),
-            place={"hook": name},
+            place=place,
             private=self.hook.private,
             facts={"name": name},
             digest=digest,

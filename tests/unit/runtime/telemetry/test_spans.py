@@ -13,8 +13,9 @@ from gofer.journal import entries as e
 from gofer.journal.entries import Entry, Recorded
 from gofer.journal.grade_entries import Grade
 from gofer.projections.tracing.span_ids import session_id
+from gofer.runtime.telemetry.exported_span import Exported, without_names
 from gofer.runtime.telemetry.otlp import requests, to_json
-from gofer.runtime.telemetry.spans import Exported, exported
+from gofer.runtime.telemetry.spans import exported
 from gofer.values.events import Event
 from gofer.values.messages import ToolAsk, Usage
 from support.http.otlp_collector import values
@@ -58,6 +59,17 @@ RUN: list[Entry] = [
     e.RunConcluded("needs_attention", CANARY, CANARY),
     e.RunFinished("needs_attention", CANARY),
 ]
+
+
+@pytest.mark.parametrize(("header", "linked"), [("00-" + "a" * 32 + "-" + "b" * 16 + "-01", 1), ("00-nonsense-01", 0)])
+def test_run_of_a_webhook_links_to_the_span_of_its_caller(header: str, linked: int) -> None:
+    event = replace(mention(), place={"hook": "orders", "traceparent": header})
+    journal = [
+        Recorded(1, 0, 1, "o", e.RunAccepted(event, "answer-here")),
+        Recorded(2, 0, 2, "o", e.RunFinished("done")),
+    ]
+    (root,) = exported("run1", journal)
+    assert list(root.linked) == [(b"\xaa" * 16, b"\xbb" * 8)] * linked
 
 
 def record(entries: Sequence[Entry]) -> list[Recorded]:
@@ -471,3 +483,16 @@ def test_exported_compaction_has_the_model_call_of_its_summary_below() -> None:
     )
     assert (chat.name, chat.parent, chat.client) == ("chat m", compaction.id, True)
     assert (root.attributes["gofer.llm_calls"], root.attributes["gofer.usage.input_tokens"]) == (1, 5)
+
+
+def test_spans_at_minimal_level_name_no_workflow_and_no_tool() -> None:
+    journal = [Recorded(n, 0, n, "o", entry) for n, entry in enumerate(RUN, 1)]
+    summary = exported("run1", journal)
+    minimal = [without_names(span) for span in summary]
+    words = json.dumps([[span.name, dict(span.attributes)] for span in minimal])
+    assert not any(name in words for name in ("answer-here", "look", "post", "slack.mention"))
+    assert "execute_tool" in words
+    assert [(span.id, span.parent, span.start, span.end, span.error) for span in minimal] == [
+        (span.id, span.parent, span.start, span.end, span.error) for span in summary
+    ]
+    assert minimal[0].attributes["gofer.usage.input_tokens"] == summary[0].attributes["gofer.usage.input_tokens"]

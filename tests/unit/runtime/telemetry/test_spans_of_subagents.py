@@ -9,8 +9,8 @@ from gofer.journal import entries as e
 from gofer.journal.entries import Recorded, SubagentStarted
 from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
+from gofer.runtime.telemetry.exported_span import Exported
 from gofer.runtime.telemetry.exporter import Exporter
-from gofer.runtime.telemetry.spans import Exported
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.values.errors import ConfigError

@@ -247,3 +247,26 @@ def test_webhook_compiled_json_restores_auth_key_and_privacy() -> None:
     form = {"kind": "hmac", "header": "x-sig", "prefix": "p=", "encoding": "base64", "algorithm": "sha512"}
     (made,) = read_hooks({"h": {"auth": form, "key": "X-Id", "private": True}}, {"": [Secret("s")]})
     assert (made.auth, made.key, made.private) == (Hmac("x-sig", "p=", "base64", "sha512"), Header("x-id"), True)
+
+
+PARENT = f"00-{'a' * 32}-{'b' * 16}-01"
+
+
+@pytest.mark.parametrize(
+    ("header", "kept"),
+    [
+        (PARENT, True),
+        (f"01{PARENT[2:]}", True),
+        (f"ff{PARENT[2:]}", False),
+        (PARENT.upper(), False),
+        (f"00-{'0' * 32}-{'b' * 16}-01", False),
+        (f"00-{'a' * 32}-{'0' * 16}-01", False),
+        (f"{PARENT}-more", False),
+        ("", False),
+    ],
+)
+def test_traceparent_of_a_call_is_kept_in_the_form_of_w3c_only(header: str, kept: bool) -> None:
+    (receiver,) = webhook_receivers([hook(Bearer(), SECRET)]).values()
+    event = receiver.translate(post(as_json(id=1), [*bearing(), ("traceparent", header)]))
+    assert isinstance(event, Event)
+    assert event.place == {"hook": "new-hire", **({"traceparent": header} if kept else {})}
