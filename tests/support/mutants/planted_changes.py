@@ -205,8 +205,8 @@ REGRESSIONS = (
         "tool",
         "the reason of a refusal",
         f"{_SLACK}/refusals.py",
-        "no such message there. Check channel and ts",
-        "nothing",
+        '"thread_not_found": Refusal("tell", "Slack knows no such message there',
+        '"thread_not_found": Refusal("tell", "Refused',
     ),
     Planted(
         "tool",

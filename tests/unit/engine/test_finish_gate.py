@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.finish_gate import plan_objection, with_needs
+from gofer.engine.finish_gate import REMARKS, plan_objection, with_needs
 from gofer.engine.loop import Ending
 from gofer.journal.entries import MessageReceived, ToolResult
 from gofer.journal.workspace_entries import Todo, TodoStatus
@@ -56,6 +56,14 @@ def tails(made: MemoryRun) -> list[str]:
 
 async def results(made: MemoryRun) -> list[ToolResult]:
     return [recorded.entry for recorded in await made.journal() if isinstance(recorded.entry, ToolResult)]
+
+
+def test_remarks_after_empty_and_cut_answers_name_the_next_step() -> None:
+    begin = "[Gofer, by code] Your last answer was"
+    assert {
+        "empty": f"{begin} empty. Answer in words, or call a tool.",
+        "cut": f"{begin} cut off at the limit of one answer. Write a shorter one.",
+    } == REMARKS
 
 
 async def test_plan_is_shown_at_the_end_of_every_request_with_the_exact_next_call() -> None:

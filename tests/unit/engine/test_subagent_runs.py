@@ -96,12 +96,13 @@ async def test_subagent_without_tools_is_a_one_shot_subagent_in_the_journal_of_t
 
 
 async def test_subagent_limit_is_a_share_of_the_calls_left_and_usage_counts_for_the_run() -> None:
-    made = asking(says("", ("look", {"text": "a"})), says("", ("look", {"text": "b"})), says("never"))
+    made = asking(says("", ("look", {"text": "a"})), says("Half.", ("look", {"text": "b"})), says("never"))
     made.limits = Limits(llm_calls=5)
     made.subagent("helper", tools=["look"])
     ending = await made.resume()
     # Of the four calls left, the subagent may use two.
-    assert ending.answer.startswith("The subagent helper did not finish: stopped after 2 model calls.")
+    stopped = "The subagent helper did not finish: stopped after 2 model calls."
+    assert ending.answer == f"{stopped} Its result so far:\n\nHalf."
     (started,) = [one.entry for one in await made.journal() if isinstance(one.entry, SubagentStarted)]
     assert started.reserved is not None
     assert started.reserved.llm_calls == 2
