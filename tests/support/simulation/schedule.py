@@ -321,10 +321,10 @@ class Schedule:
             case e.RunParked(reason="approval", until=until) if until > (START + PATIENCE_UNTIL) * 1000:
                 head = await self.store.head(run)
                 told = head is not None and head.status == "parked" and head.wakes_at == until
-                # The row of a private run does not show the reason of its wait.
-                said = head is not None and bool(head.reason) is not head.private
+                # The row of a private run shows only the kind of its wait.
+                said = head is not None and head.reason and (head.reason == "waits for approval") is head.private
                 under_way = await running_subagents(run, self.store)
-                return told and said and not await has_inbox_items(run, under_way, self.store)
+                return told and bool(said) and not await has_inbox_items(run, under_way, self.store)
             case _:
                 return False
 
