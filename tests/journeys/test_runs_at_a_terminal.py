@@ -184,6 +184,20 @@ def test_sweep_needs_a_slack_token(capsys: pytest.CaptureFixture[str]) -> None:
     assert (code, err) == (2, "gofer: Set SLACK_BOT_TOKEN; Gofer needs it to answer in Slack.\n")
 
 
+def test_sweep_without_workflows_of_slack_needs_no_slack_token(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "hire.md").write_text("Say who begins.\n")
+    (tmp_path / "agents" / "hire.yaml").write_text(
+        "description: A new hire.\nowner: people@acme.example\nwhen: [webhook: {name: hr}]\nmodel: gpt-5.4-mini\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    code, _, err = gofer(capsys, "sweep")
+    assert (code, err) == (0, "0 runs finished, 0 are still unfinished.\n")
+
+
 def test_sweep_counts_private_runs_and_names_none(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,8 +17,6 @@ from gofer.cli.arguments import chosen_place, number, operations, place_options
 from gofer.journal.coordination import Head
 from gofer.journal.store import Store
 from gofer.runtime.sweeper import Sweeper
-from gofer.sources.apps import APPS
-from gofer.values.errors import ConfigError
 
 BATCH = 1_000
 PAUSE = 0.05
@@ -62,11 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _sweep_here(arguments: argparse.Namespace) -> "_Swept":
-    settings = process_settings()
-    for app in APPS:
-        if not settings.sources[app.token]:
-            raise ConfigError(f"Set {app.token.name}; Gofer needs it to answer in {app.system}.")
-    return asyncio.run(_sweep(settings, arguments.seconds))
+    return asyncio.run(_sweep(process_settings(), arguments.seconds))
 
 
 def _sweep_aws(arguments: argparse.Namespace) -> "_Swept":

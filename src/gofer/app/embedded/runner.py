@@ -19,6 +19,7 @@ from gofer.app.embedded.working import GRACE
 from gofer.app.embedded.worlds import move_apart
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import ModelAccess, models_of
+from gofer.app.not_set_up import used_in
 from gofer.app.own_accounts import with_own_accounts
 from gofer.app.settings import Settings
 from gofer.app.worker import ChildProcesses, Installation, build_worker
@@ -35,6 +36,7 @@ from gofer.projections import progress
 from gofer.projections.progress import Progress
 from gofer.runtime.receive import Ingress
 from gofer.runtime.worker import CONCURRENCY, LiveCatalog, Worker, WorkerLimits
+from gofer.sources.apps import APPS
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.one_place import Stores
@@ -313,6 +315,10 @@ async def open_swept(settings: Settings, root: Path) -> AsyncGenerator[Worker]:
     Raises ConfigError if a file or setting is wrong, if no model is set up, or if another process serves the state.
     """
     catalog = checked_catalog(root / "agents")
+    used = used_in(catalog)
+    for app in APPS:
+        if app.source in used and not settings.sources[app.token]:
+            raise ConfigError(f"Set {app.token.name}; Gofer needs it to answer in {app.system}.")
     move_apart(settings.data)
     clock = SystemClock()
     async with served_state(settings.data, clock) as state, http_client(settings.proxies) as http:
