@@ -17,15 +17,15 @@ from gofer.cli.main import COMMANDS
 from support.processes import commands_in_trouble
 
 TESTS = Path(__file__).parents[1]
-READS_ONLY = {"docs", "check", "schema", "explain", "extract", "version"}
+READS_ONLY = {"docs", "check", "schema", "explain", "extract", "version", "manifest"}
 """Commands that read files of the company and nothing else."""
-NOT_SET_UP = {"serve", "manifest", "template", "publish", "package", "sweep", "upgrade", "restore"}
+NOT_SET_UP = {"template", "publish", "package", "upgrade"}
 """Commands that end before the trouble, because a setting or an option is missing."""
 ADVICE = {"review"}
 """Commands whose exit code says that they could not advise."""
-FREE = {"version": {"init", "new", "eval"}}
+FREE = {"version": {"init", "new", "eval", "restore"}}
 """Commands that the trouble does not concern."""
-LISTS = {"doctor", "serve", "template"}
+LISTS = {"doctor", "template"}
 """Commands that list everything that is missing, one a line."""
 
 

@@ -23,6 +23,24 @@ EVENT = "evals/payloads/answer-here-linked-decision.json"
 ABSENT = "nowhere/absent.json"
 CRASHED = 97
 """The exit code in place of an exception that no command may raise."""
+REAL = Path("../real/.gofer")
+"""A copy of the state that belongs to real systems, for the commands that work for people."""
+WORK = {
+    "GOFER_DATA": str(REAL),
+    "SLACK_BOT_TOKEN": "xoxb-nobody",
+    "SLACK_SIGNING_SECRET": "nothing",
+    "OPENAI_BASE_URL": "http://127.0.0.1:1/v1",
+    "SLACK_API_URL": "http://127.0.0.1:1/api/",
+    "JIRA_BASE_URL": "http://127.0.0.1:1",
+    "JIRA_EMAIL": "gofer@acme.example",
+    "JIRA_API_TOKEN": "nothing",
+}
+"""Settings for these commands. Nothing answers at these addresses."""
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "serve": WORK,
+    "sweep": WORK,
+    "restore": {"GOFER_DATA": "../new/.gofer"},
+}
 _SECONDS = 60
 """The longest time of one command."""
 _DAC = 0b110
@@ -53,7 +71,10 @@ def words(run: str) -> Mapping[str, Sequence[str]]:
         "feedback": [run, "--good"],
         "purge": ["--older-than", "1"],
         "backup": ["../saved"],
-        "restore": ["../none"],
+        "restore": ["../earlier"],
+        "manifest": ["--socket"],
+        "sweep": ["--seconds", "1"],
+        "serve": ["--port", "0"],
     }
     for name in ("trace", "health", "replay", "cancel", "retry", "keep"):
         called[name] = [run]
@@ -107,20 +128,27 @@ PROCESS: Mapping[str, Callable[[], None]] = {"full": full, "forbidden": forbidde
 
 def prepare(trouble: str) -> None:
     """Bring the trouble into the folder of the company."""
-    data = Path(".gofer")
+    states = (Path(".gofer"), REAL)
     match trouble:
         case "forbidden":
             for path in (*Path().rglob("*"), Path(), Path("..")):
                 path.chmod(path.stat().st_mode & 0o555)
-            for path in (*data.rglob("*"), data):
-                path.chmod(0)
+            for data in states:
+                for path in (*data.rglob("*"), data):
+                    path.chmod(0)
         case "version":
-            with contextlib.closing(sqlite3.connect(data / "gofer.db")) as connection:
-                (version,) = connection.execute("PRAGMA user_version").fetchone()
-                connection.execute(f"PRAGMA user_version = {version + 1}")
-                connection.commit()
+            for data in states:
+                raise_version(data / "gofer.db")
         case _:
             pass
+
+
+def raise_version(database: Path) -> None:
+    """Let a database seem to be one of a newer Gofer."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute(f"PRAGMA user_version = {version + 1}")
+        connection.commit()
 
 
 def played(called: Sequence[str], before: Callable[[], None]) -> tuple[int, str]:
@@ -144,6 +172,7 @@ def played(called: Sequence[str], before: Callable[[], None]) -> tuple[int, str]
 
 def _code(called: Sequence[str], before: Callable[[], None]) -> int:
     before()
+    os.environ.update(SETTINGS.get(called[0], {}))
     try:
         code = main(called)
     except SystemExit as error:
@@ -189,5 +218,7 @@ if __name__ == "__main__":
     Path("template.yaml").write_text("Resources: {}\n")
     played(["run", "answer-here", "--event", EVENT], nothing)
     _, listed = played(["runs"], nothing)
+    played(["backup", "../earlier"], nothing)
+    shutil.copytree(".gofer", REAL, ignore=shutil.ignore_patterns("world"))
     prepare(sys.argv[2])
     print(json.dumps(dict(results(sys.argv[2], listed[:24]))))  # noqa: T201

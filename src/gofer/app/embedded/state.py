@@ -36,7 +36,7 @@ from gofer.stores.sqlite.journal import SqliteStore
 from gofer.stores.sqlite.key_file import KeyFile
 from gofer.stores.sqlite.queue import SqliteQueue
 from gofer.stores.sqlite.schedule_marks import SqliteMarks
-from gofer.values.errors import ConfigError
+from gofer.values.errors import ConfigError, MachineError
 from gofer.values.installation_key import InstallationKey, read_installation_key
 from gofer.values.outside import Clock, SystemClock
 
@@ -188,14 +188,15 @@ def _forget_unclean_stop(data: Path) -> None:
 
 
 def make_folder(data: Path) -> None:
-    """Create the folder of a state, accessible to its owner only. Raises ConfigError."""
+    """Create the folder of a state, accessible to its owner only. Raises ConfigError; MachineError without rights."""
     try:
         data.mkdir(parents=True, exist_ok=True, mode=0o700)
         tighten_folder(data)
     except OSError as error:
-        raise ConfigError(
-            f"GOFER_DATA cannot be the folder {data} ({error.strerror}); set it to another folder."
-        ) from error
+        sentence = f"GOFER_DATA cannot be the folder {data} ({error.strerror}); set it to another folder."
+        if isinstance(error, FileExistsError | NotADirectoryError):
+            raise ConfigError(sentence) from error
+        raise MachineError(sentence) from error
 
 
 def is_served(data: Path) -> bool:
