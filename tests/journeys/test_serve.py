@@ -99,7 +99,7 @@ async def test_serve_reports_an_address_that_this_machine_does_not_have(tmp_path
         made.write_env(**HTTP)
         running = await made.start("serve", "--port", "0", "--host", "192.0.2.1")
         assert await running.ends() == 1
-    assert "Cannot listen on 192.0.2.1 port 0" in running.lines[-1]
+    assert "Gofer cannot listen on 192.0.2.1 port 0" in running.lines[-1]
 
 
 async def test_run_under_way_is_handed_over_at_a_stop_and_answered_once_after_restart(tmp_path: Path) -> None:

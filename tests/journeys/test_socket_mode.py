@@ -151,15 +151,13 @@ async def test_socket_event_that_starts_no_run_is_acknowledged(tmp_path: Path) -
         assert await made.embedded.state.store.heads(10, private=True) == []
 
 
-@pytest.mark.parametrize(
-    ("token", "code"), [("xapp-of-another-app", "invalid_auth"), ("xoxb-simulated", "not_allowed_token_type")]
-)
-async def test_refused_app_token_is_reported_by_name_and_code(tmp_path: Path, token: str, code: str) -> None:
+async def test_refused_app_token_is_reported_by_name_and_code(tmp_path: Path) -> None:
+    token = "xapp-of-another-app"
     async with slack() as (_, api):
         given = {"SLACK_API_URL": api, "SLACK_BOT_TOKEN": "xoxb-simulated", "OPENAI_BASE_URL": NO_MODEL}
         chosen = settings(tmp_path, **given, SLACK_APP_TOKEN=token)
         async with open_embedded(chosen, ROOT) as embedded:
-            with pytest.raises(ConfigError, match=rf"does not accept SLACK_APP_TOKEN \({code}\)") as refused:
+            with pytest.raises(ConfigError, match=r"does not accept SLACK_APP_TOKEN \(invalid_auth\)") as refused:
                 async with joined(embedded):
                     pass
     assert token not in str(refused.value)

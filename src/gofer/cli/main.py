@@ -4,6 +4,7 @@ Exit codes: 0 success, 1 the command failed, 2 the input was wrong, 130 interrup
 """
 
 import argparse
+import contextlib
 import gc
 import importlib
 import io
@@ -172,7 +173,9 @@ def _without_reader() -> int:
 
 def _discard_output() -> None:
     """Let nothing of the output remain, because Python would try to write it again while it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    # A program that calls this function may have an output without a file.
+    with contextlib.suppress(io.UnsupportedOperation):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(name: str | None, words: Sequence[str]) -> int:

@@ -40,11 +40,12 @@ async def _edit(announced: Announced, call: str, text: str, provenance: Provenan
 
 async def _name_approvers(step: OwnStep, announced: Announced, provenance: Provenance) -> None:
     """Say who may approve the first call that waits, and until when."""
-    for waiting, requested in _open_requests(step):
-        call = WAITING_APPROVAL.format(requested.about, f"{waiting.run}/{requested.call}")
+    for run, requested in _open_requests(step):
+        call = WAITING_APPROVAL.format(requested.about, f"{run}/{requested.call}")
         if call in step.progress.outcomes:
             return
-        names = await approver_names(waiting, requested, provenance)
+        # The run at the top asks for the names, because a subagent that waits writes no entry.
+        names = await approver_names(step, requested, provenance)
         # Today is the day of the last entry, as for other waits.
         until = moment(requested.until, step.progress.last_at)
         text = _APPROVAL.format(tool=requested.tool, people=" or ".join(names), until=until)
@@ -52,11 +53,11 @@ async def _name_approvers(step: OwnStep, announced: Announced, provenance: Prove
         return
 
 
-def _open_requests(step: OwnStep) -> Iterator[tuple[OwnStep, ApprovalRequested]]:
-    """Yield the requests without a decision of a run and of its subagents, with the run that made each."""
+def _open_requests(step: OwnStep) -> Iterator[tuple[str, ApprovalRequested]]:
+    """Yield the requests without a decision of a run and of its subagents, with the id of the run that made each."""
     for approval in step.progress.approvals.values():
         if approval.decided is None:
-            yield step, approval.requested
+            yield step.run, approval.requested
     # In the order in which the journal asks them: the owner may open them in any order.
     for started in step.progress.children.values():
         if child := step.children.get(started.run):

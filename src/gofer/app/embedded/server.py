@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from typing_extensions import override
 
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds, guarded
+from gofer.values.errors import MachineError
 
 _log = logging.getLogger(__name__)
 
@@ -106,7 +107,7 @@ async def serve(
 ) -> AsyncGenerator[str]:
     """Serve `app` while the block runs, and yield its base URL for this machine.
 
-    Port 0 selects a free port. Raises OSError for a taken port. `websockets` needs wsproto, which only development
+    Port 0 selects a free port. Raises MachineError for a taken port. `websockets` needs wsproto, which only development
     installs, because Gofer itself accepts no WebSockets.
     """
     listener = _listen(host, port)
@@ -142,7 +143,7 @@ def is_free(port: int, host: str = LOCAL) -> bool:
     """Return whether a server could listen on a port of this machine now."""
     try:
         _listen(host, port).close()
-    except OSError:
+    except MachineError:
         return False
     return True
 
@@ -162,8 +163,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.close()
         if error.errno == errno.EADDRINUSE:
             message = f"Port {port} on {host} is already in use; stop the other program or choose another port."
-            raise OSError(errno.EADDRINUSE, message) from error
-        raise OSError(error.errno, f"Cannot listen on {host} port {port}: {error.strerror or error}.") from error
+            raise MachineError(message) from error
+        raise MachineError(f"Gofer cannot listen on {host} port {port}: {error.strerror or error}.") from error
     return listener
 
 

@@ -47,7 +47,7 @@ async def open_service(
     `host` is the address of this machine that the front listens on. `awaited` opens the window in which a source
     registers its secret.
     Raises ConfigError if a setting, a file or a token is wrong, TemporaryError if a system cannot be reached, and
-    OSError if the port is taken.
+    MachineError if the port is taken.
     """
     async with contextlib.AsyncExitStack() as stack:
         embedded = await stack.enter_async_context(open_embedded(settings, root, port, host=host, awaited=awaited))

@@ -153,7 +153,7 @@ async def simulate(
 
     `ports` names the port of each system by the name of its source; a system without one gets a free port. `begin` is
     the time in the world when it starts, in unix seconds; None means the present.
-    Raises OSError for a taken port, and ConfigError for a mistake in the world.
+    Raises MachineError for a taken port, and ConfigError for a mistake in the world.
     """
     simulators = cast(Simulators, importlib.import_module("gofer.app.embedded.simulators"))
     return await simulators.start(stack, settings, world, http, ports or {}, begin)

@@ -10,7 +10,7 @@ from gofer.app.new_repository.shipped import shipped
 from gofer.values.errors import ConfigError
 from gofer.workflows.mistake import HINTS
 
-SHIPPED = sorted(path.stem for path in (shipped() / "evals").glob("*.yaml"))
+SHIPPED = sorted(path.stem for path in (shipped() / "agents").glob("*.yaml") if path.stem != "defaults")
 
 
 @pytest.mark.parametrize("name", SHIPPED)

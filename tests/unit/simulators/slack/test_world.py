@@ -95,7 +95,8 @@ def test_demo_world_and_demo_script_match() -> None:
     tools = [{"type": "function", "function": {"name": "slack_read_thread"}}]
     asked = choose(scripts, {"messages": messages, "tools": tools})
     assert [call.arguments for call in asked.calls] == [{"link": workspace.permalink(incident)}]
-    answered = choose(scripts, {"messages": [*messages, {"role": "assistant"}], "tools": tools})
+    read = {"role": "tool", "content": "\n".join(one.text for one in workspace.replies(incident))}
+    answered = choose(scripts, {"messages": [*messages, {"role": "assistant"}, read], "tools": tools})
     assert "one hour on staging" in answered.text
     assert "Checkout Owner" in answered.text
     plain = [{"role": "user", "content": "> @Gofer hello"}]
