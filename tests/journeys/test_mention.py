@@ -254,6 +254,20 @@ async def test_rate_limited_slack_gets_one_answer(tmp_path: Path) -> None:
     assert "Hello" in answer.text
 
 
+async def test_unread_thread_is_announced_in_the_message_of_the_answer(tmp_path: Path) -> None:
+    async with company(tmp_path) as made:
+        made.slack.fail_next("conversations.replies", *[503] * 4)
+        asked = await made.ask("@Gofer hello", "general")
+        (head,) = await made.ended()
+        (answer,) = made.answers(asked)
+        entries = await made.entries(head.run)
+    (sign,) = [entry for entry in entries if isinstance(entry, ToolCall) and entry.call == "status/1"]
+    assert "_On it. I cannot read this thread yet, because Slack " in str(sign.arguments)
+    started = next(number for number, entry in enumerate(entries) if isinstance(entry, RunStarted))
+    assert entries.index(sign) < started, "the sign waited for the thread"
+    assert (head.status, "Hello" in answer.text) == ("done", True)
+
+
 @pytest.mark.parametrize("method", ["chat.postMessage", "chat.update"])
 @pytest.mark.parametrize("happened", [True, False])
 async def test_answer_with_an_unconfirmed_slack_call_appears_once(tmp_path: Path, method: str, happened: bool) -> None:

@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gofer.engine.asker import look_up, may_start, turn_away
-from gofer.engine.conditions import check_conditions, check_hops, check_precedence, check_reporter, meets, routes_of
+from gofer.engine.conditions import (
+    DoesNotMatch,
+    check_conditions,
+    check_hops,
+    check_precedence,
+    check_reporter,
+    meets,
+    routes_of,
+)
 from gofer.engine.first_message import first_message, is_request, preload
 from gofer.engine.own_step import OwnStep
 from gofer.engine.results import DisplayLimits, display_limits_of
@@ -21,6 +29,7 @@ from gofer.projections.progress import project
 from gofer.projections.recap import inherited_files, recap
 from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.receivers import known
+from gofer.sources.registry import source_of
 from gofer.sources.triggers import CONTINUING
 from gofer.sources.workflow_files import decode_bundle
 from gofer.tools.definition import AnyTool, Provenance
@@ -95,6 +104,25 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     message = "\n\n".join(filter(None, [opening, preloaded.text, recall.text])).strip()
     step.note(MessageReceived(message, media=tuple(preloaded.media)))
     return started
+
+
+async def may_announce(step: OwnStep, event: Event, loaded: Loaded) -> bool:
+    """Return whether a run that cannot read its source context yet says so: to a person who waits and may start it.
+
+    Of the workflows that the event may start, only the one that would report a failure says it. Admission made these
+    look-ups before it began to read, so this makes no call. Raises RunStopped.
+    """
+    if event.kind not in source_of(event).starts:
+        return False
+    provenance = step.provenance(loaded.prompt_file)
+    person = await look_up(step, event, provenance)
+    routes = routes_of(event, loaded, step.progress.routes)
+    try:
+        check_conditions(event, routes, {**known(event), **person.facts}, whole=False)
+        check_reporter(event, loaded.name, step.progress.routes, known(event))
+    except DoesNotMatch:
+        return False
+    return await may_start(step, person, loaded, provenance)
 
 
 def check_tools(granted: Mapping[str, AnyTool]) -> None:

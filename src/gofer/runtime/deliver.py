@@ -38,6 +38,7 @@ AT_WORK = "_On it. The answer will replace this message._"
 _SO_FAR = "\n\n_Here is what I have:_\n\n"
 _DONE_BEFORE = "_Already done; I told the person who asked._"
 _DELETED = "_Stopped: the message that asked for this was deleted._"
+_IGNORED = "_There is nothing for me to do here._"
 _IN_FILE = "_This is the beginning; the attached file has the whole answer._"
 _NO_FILE = "_This is the beginning; the rest is too long for messages, and could not be attached._"
 _NOTHING_DONE = "_I made no change in {systems}, which is what this is for. Ask again, or tell {owner}._\n\n"
@@ -177,7 +178,7 @@ def _refused_credential(progress: Progress) -> str:
     return ""
 
 
-async def announce(step: OwnStep, event: Event, reply: Reply, provenance: Provenance) -> None:
+async def announce(step: OwnStep, event: Event, reply: Reply, provenance: Provenance, text: str = AT_WORK) -> None:
     """Post once per run that the run is working, where the answer will be."""
     # Without a thread no person waits for an answer, and a message to one person alone cannot be edited later.
     answers = answers_of(event, reply)
@@ -185,7 +186,7 @@ async def announce(step: OwnStep, event: Event, reply: Reply, provenance: Proven
         return
     if reply in ("thread", "channel") and thread_of(step, event):
         place = Delivery(step, event, reply, answers).place
-        tool_call = answers.write(event, place, AT_WORK)
+        tool_call = answers.write(event, place, text)
         await step.call(PurposeCall(STATUS, tool_call), provenance)
 
 
@@ -193,12 +194,16 @@ async def deliver(
     step: OwnStep, event: Event, reply: Reply, provenance: Provenance, concluded: RunConcluded
 ) -> RunFinished:
     """Post the answer in place of the announcement, and return the end of the run."""
+    if STATUS in step.progress.in_doubt:
+        # The run ended before it was admitted. Its announcement may have been posted, and must not stay.
+        await announce(step, event, reply, provenance)
+    announced = announced_of(step, event)
     if concluded.status == "ignored":
+        await _deleteannounced_of(announced, provenance, _IGNORED)
         return _ended(concluded)
     answers = answers_of(event, reply)
     if answers is None:
         return _undelivered_end(concluded)
-    announced = announced_of(step, event)
     if answers.messages and _is_withdrawn(step, concluded):
         await _deleteannounced_of(announced, provenance, _DELETED)
         return _ended(concluded)

@@ -26,7 +26,7 @@ from gofer.journal.purposes import SUMMARY
 from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, require_effect
 from gofer.runtime.delivered_answers import note_delivered
 from gofer.runtime.run_reports import notify_owner, summarise
-from gofer.runtime.waiting import postpone
+from gofer.runtime.waiting import announce_unread, postpone
 from gofer.tools.definition import Provenance
 from gofer.values.errors import (
     Cancelled,
@@ -198,7 +198,11 @@ class Owner:
     async def _admitted(self, step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
         """Admit the run. A fault of Gofer ends it with a reason, because the next owner would meet the same fault."""
         try:
-            return await admit(step, event, loaded)
+            try:
+                return await admit(step, event, loaded)
+            except Parked:
+                await announce_unread(step, event, loaded)
+                raise
         except ToolError as error:
             _log.error("a run could not begin: %s", fault(error))
             raise RunStopped(error.message_to_model, cause="fault", plain_reason=NEVER_BEGAN) from error

@@ -1,21 +1,30 @@
 """The message of a run that waits: what it waits for, for whom and until when, in place of the announcement."""
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 
+from gofer.engine.admission import may_announce
 from gofer.engine.approval_question import approver_names
-from gofer.engine.model_order import DEFERRED_MINUTES
+from gofer.engine.model_order import DEFERRED_MINUTES, Parked
 from gofer.engine.own_step import OwnStep
 from gofer.journal.entries import ApprovalRequested, RunParked
-from gofer.journal.purposes import WAITING, WAITING_APPROVAL
+from gofer.journal.purposes import CONTEXT, WAITING, WAITING_APPROVAL
 from gofer.projections.waits import moment
-from gofer.runtime.deliver import Announced, announced_of
+from gofer.runtime.deliver import Announced, announce, announced_of
 from gofer.sources.registry import source_of
 from gofer.tools.definition import Provenance
+from gofer.values.errors import OutOfTime
+from gofer.values.events import Event
+from gofer.workflows.load import Loaded
 
 WAITS = f"_The language model does not answer. I keep trying for {DEFERRED_MINUTES} minutes._"
 _AWAY = "_{system} does not answer. I keep trying until {last}._"
 _BUSY = "_{system} accepts no more requests now. I will continue at {next}._"
+_UNREAD = (
+    "_On it. I cannot {aim} yet, because {system} {trouble}. I keep trying until {last}. "
+    "The answer will replace this message._"
+)
 _APPROVAL = "_On it. {tool} needs the approval of {people}, until {until}. The answer will replace this message._"
 
 
@@ -31,6 +40,27 @@ async def postpone(step: OwnStep, provenance: Provenance, parked: RunParked) -> 
         await _name_approvers(step, announced, provenance)
     elif text := _notice(step, parked, source_of(event).system):
         await _edit(announced, WAITING, text, provenance)
+
+
+async def announce_unread(step: OwnStep, event: Event, loaded: Loaded) -> None:
+    """Announce a run that waits for its source context, and say so, if its event alone names the place of the answer.
+
+    Raises Cancelled, RunStopped.
+    """
+    reading = source_of(event).reading
+    wait = step.progress.waits.get(CONTEXT)
+    if reading is None or wait is None or CONTEXT in step.progress.outcomes:
+        return
+    if not await may_announce(step, event, loaded):
+        return
+    trouble = "does not answer that request"
+    if wait.cause == "rate_limit":
+        trouble = "accepts no more requests of this kind now"
+    last = moment(wait.last_attempt_at, step.progress.last_at)
+    text = _UNREAD.format(aim=reading.need(event).aim, system=source_of(event).system, trouble=trouble, last=last)
+    # If it cannot be posted now, the run tries again when it reads again.
+    with contextlib.suppress(Parked, OutOfTime):
+        await announce(step, event, loaded.workflow.reply, step.provenance(loaded.prompt_file), text)
 
 
 async def _edit(announced: Announced, call: str, text: str, provenance: Provenance) -> None:

@@ -10,6 +10,8 @@ from gofer.journal.entries import Route, RunAccepted
 from gofer.journal.lineage import run_id
 from gofer.journal.log import Pen, claim
 from gofer.sources.workflow_files import WorkflowForm as Workflow
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
+from gofer.values.errors import TemporaryError
 from gofer.values.events import Event
 from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
@@ -135,3 +137,32 @@ async def test_runs_accepted_without_routes_use_the_live_workflow() -> None:
         await made.work_once()
         made.clock.advance(130)
     assert [await made.status(run) for run in runs] == ["done", "done"]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("winner", ["desk", "wide"])
+async def test_event_that_cannot_be_read_yet_leaves_only_the_answer_of_the_winner(
+    winner: str, order: tuple[str, ...]
+) -> None:
+    """Until the event was read, `desk` speaks for both. Its message is deleted if it does not win."""
+    made = two_workflows("First.", "Second.")
+    reading = made.worker.services.tools["slack_read_thread"]
+    assert isinstance(reading, Tool)
+    back = made.clock.now() + 200
+
+    async def away_at_first(call: Call, arguments: Arguments) -> ToolResult:
+        if made.clock.now() < back:
+            raise TemporaryError("Slack answered 503")
+        return await reading.act(call, arguments)
+
+    tools = {**made.worker.services.tools, reading.name: replace(reading, act=away_at_first)}
+    made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+    event = happened(FIRST, "slack.mention")
+    if winner == "wide":
+        # The receiver did not know the channel, and the thread turns out to be in another one.
+        event = replace(event, facts={})
+    found = await play(made, event, order)
+    ended = {name: status for name, (status, _) in found.items()}
+    assert ended == {"desk": "ignored", "wide": "ignored", winner: "done"}
+    assert [text for text in made.posted if text] == ["First."]
+    assert len(made.posted) == 1 + (winner == "wide"), "desk posted no sign"
