@@ -103,7 +103,7 @@ async def test_sign_of_a_mention_that_was_deleted_meanwhile_is_deleted() -> None
     assert (shown(made), await made.status("run1")) == ([], "ignored")
 
 
-async def test_person_who_may_not_start_the_workflow_reads_no_sign() -> None:
+async def test_person_without_the_right_to_start_the_workflow_reads_no_announcement() -> None:
     made = memory_worker(says("Hello."))
     made.kind = "guest"
     failing(made, "slack_read_thread", *[AWAY] * 3)
