@@ -139,13 +139,8 @@ async def test_runs_accepted_without_routes_use_the_live_workflow() -> None:
     assert [await made.status(run) for run in runs] == ["done", "done"]
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("winner", ["desk", "wide"])
-async def test_event_that_cannot_be_read_yet_leaves_only_the_answer_of_the_winner(
-    winner: str, order: tuple[str, ...]
-) -> None:
-    """Until the event was read, `desk` speaks for both. Its message is deleted if it does not win."""
-    made = two_workflows("First.", "Second.")
+def unreadable_at_first(made: MemoryWorker) -> None:
+    """Let the reading of threads fail for the first 200 seconds, in which each run tries it."""
     reading = made.worker.services.tools["slack_read_thread"]
     assert isinstance(reading, Tool)
     back = made.clock.now() + 200
@@ -157,6 +152,16 @@ async def test_event_that_cannot_be_read_yet_leaves_only_the_answer_of_the_winne
 
     tools = {**made.worker.services.tools, reading.name: replace(reading, act=away_at_first)}
     made.worker = replace(made.worker, services=replace(made.worker.services, tools=tools))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("winner", ["desk", "wide"])
+async def test_event_that_cannot_be_read_yet_leaves_only_the_answer_of_the_winner(
+    winner: str, order: tuple[str, ...]
+) -> None:
+    """Until the event was read, `desk` speaks for both. Its message is deleted if it does not win."""
+    made = two_workflows("First.", "Second.")
+    unreadable_at_first(made)
     event = happened(FIRST, "slack.mention")
     if winner == "wide":
         # The receiver did not know the channel, and the thread turns out to be in another one.
@@ -166,3 +171,12 @@ async def test_event_that_cannot_be_read_yet_leaves_only_the_answer_of_the_winne
     assert ended == {"desk": "ignored", "wide": "ignored", winner: "done"}
     assert [text for text in made.posted if text] == ["First."]
     assert len(made.posted) == 1 + (winner == "wide"), "desk posted no sign"
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_workflow_that_will_turn_the_person_away_announces_no_unread_event(order: tuple[str, ...]) -> None:
+    made = two_workflows("First.", "Second.", who={"desk": "externals"})
+    unreadable_at_first(made)
+    found = await play(made, happened(FIRST, "slack.mention"), order)
+    assert (made.posted, {status for status, _ in found.values()}) == ([], {"ignored"})
+    assert [text.split(",")[0] for text in made.ephemeral] == ["Sorry"]
