@@ -199,19 +199,19 @@ async def deliver(
         await announce(step, event, reply, provenance)
     announced = announced_of(step, event)
     if concluded.status == "ignored":
-        await _deleteannounced_of(announced, provenance, _IGNORED)
+        await _delete(announced, provenance, _IGNORED)
         return _ended(concluded)
     answers = answers_of(event, reply)
     if answers is None:
         return _undelivered_end(concluded)
     if answers.messages and _is_withdrawn(step, concluded):
-        await _deleteannounced_of(announced, provenance, _DELETED)
+        await _delete(announced, provenance, _DELETED)
         return _ended(concluded)
     text = concluded.text
     if (words := answers.private) is not None:
         if concluded.status == "done" and nothing_new(step):
             if await show_notice(step, event, words, provenance):
-                await _deleteannounced_of(announced, provenance, _DONE_BEFORE)
+                await _delete(announced, provenance, _DONE_BEFORE)
                 return _ended(concluded)
             text = notice(step.progress)
         if reply in ("dm", "ephemeral"):
@@ -276,7 +276,7 @@ def _is_withdrawn(step: OwnStep, concluded: RunConcluded) -> bool:
     return concluded.status == "cancelled" and cancelled is not None and cancelled.silent
 
 
-async def _deleteannounced_of(announced: Announced | None, provenance: Provenance, instead: str) -> None:
+async def _delete(announced: Announced | None, provenance: Provenance, instead: str) -> None:
     """Delete the announcement, or replace its text with `instead` if it cannot be deleted."""
     if announced is None:
         return
