@@ -161,7 +161,8 @@ def _refused(error: OSError) -> str:
     if isinstance(error, shutil.Error):
         # The copy of a folder lists each file with its reason.
         file, _, reason = error.args[0][0]
-        return f"{file} cannot be copied ({reason}); check the folder and the disk."
+        # Behind the colon it names the copy, which people do not know.
+        return f"{file} cannot be copied ({reason.partition(':')[0]}); check the folder and the disk."
     return str(refused(error.filename or "A file", error))
 
 

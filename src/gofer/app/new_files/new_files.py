@@ -97,7 +97,12 @@ def _copied(root: Path) -> Generator[Path]:
         for folder in FOLDERS:
             if (root / folder).is_dir():
                 shutil.copytree(root / folder, Path(name, folder))
-        yield Path(name)
+        try:
+            yield Path(name)
+        except PermissionError as error:
+            # The copy has the rights of the repository, whose files people know.
+            path = str(error.filename).replace(f"{name}/", "")
+            raise PermissionError(error.errno, error.strerror, path) from error
 
 
 def _new_mistakes(copy: Path, before: Sequence[str], files: Mapping[str, str]) -> Sequence[str]:
