@@ -173,6 +173,8 @@ async def test_worker_killed_at_the_lambda_timeout_leaves_one_answer(code: Code)
         assert made.batches[-1][1].error == {"errorType": "Sandbox.Timedout"}
         assert len(made.answers(asked)) == 1
         made.deploy("hasty", timeout=900.0)
+        # The lease of the killed worker lasts for a second. A worker that meets it leaves the run to the sweeper.
+        await asyncio.sleep(1.5)
         # The queue message is received again when no worker extends its visibility.
         await made.later(120.0)
         (head,) = await made.work(worker="hasty")
