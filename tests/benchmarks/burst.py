@@ -31,7 +31,7 @@ from gofer.sources.slack.receiver import SlackReceiver, sign
 from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.offers import Offers
 from gofer.stores.one_place import Stores
-from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage, wait_for_message
+from gofer.stores.queue import UNKNOWN, DeadLetter, Queue, QueueLine, QueueMessage, wait_for_message
 from gofer.values.secret import Secret
 from gofer.workflows.routes import read_routes
 from support.aws.memory_table import MemoryTable
@@ -83,7 +83,7 @@ class ModelledSqs(Queue):
         """The number of messages, hidden ones included."""
         return len(self._messages)
 
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         self.requests["send"] += 1
         now = self._clock.monotonic()
         name = str(next(self._ids))

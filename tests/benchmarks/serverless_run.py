@@ -17,7 +17,7 @@ from gofer.stores.aws.journal import DynamoStore
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
-from gofer.stores.queue import UNKNOWN, Line, QueueMessage
+from gofer.stores.queue import UNKNOWN, QueueLine, QueueMessage
 from gofer.tools.definition import Call, Tool, ToolResult
 from gofer.values.outside import Clock
 from support.aws.memory_table import MemoryTable
@@ -76,7 +76,7 @@ class CountedQueue(MemoryQueue):
         super().__init__(clock)
         self.requests: Counter[str] = Counter()
 
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         self.requests["SQS send"] += 1
         await super().enqueue(run, delay, line=line)
 

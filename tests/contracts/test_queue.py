@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.stores.queue import SHARE, Line, Queue, QueueMessage
+from gofer.stores.queue import SHARE, Queue, QueueLine, QueueMessage
 from support.aws.moto_server import all_stores, new_clock
 from support.stand_ins import NOON, SetClock
 
@@ -87,9 +87,9 @@ async def test_enqueue_while_a_message_is_held_survives_the_acknowledgement(queu
     assert await received(queue) == [("r", 1)]
 
 
-IMPORTS = Line(people=False, workflow="imports")
-REPORTS = Line(people=False, workflow="reports")
-ASKED = Line(people=True, workflow="answer")
+IMPORTS = QueueLine(people=False, workflow="imports")
+REPORTS = QueueLine(people=False, workflow="reports")
+ASKED = QueueLine(people=True, workflow="answer")
 
 
 async def test_received_message_has_its_line(queue: Queue) -> None:
@@ -126,7 +126,7 @@ async def test_receiver_without_room_for_machines_gets_people_only(queue: Queue)
 async def test_act_of_a_person_on_a_run_does_not_wait_in_the_line_of_machines(queue: Queue) -> None:
     for i in range(3):
         await queue.enqueue(f"import{i}", line=IMPORTS)
-    await queue.enqueue("import2", line=Line(people=True, workflow="imports"))
+    await queue.enqueue("import2", line=QueueLine(people=True, workflow="imports"))
     await queue.enqueue("import2", line=IMPORTS)
     assert [run for run, _ in await received(queue)] == ["import2", "import0", "import1", "import2"]
 

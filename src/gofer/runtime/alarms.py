@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from gofer.journal.store import Store
 from gofer.values.errors import Corrupt, TemporaryError, Unsent
-from gofer.values.outside import Clock
+from gofer.values.outside import BadUrl, Clock
 
 DISK = "the disk"
 """The disk among the systems."""
@@ -25,8 +25,11 @@ PATIENCE = 120.0
 MOST_NOTICES = 50
 """The most notices that wait to be sent. Later ones are left to the log."""
 _MEMO = "alarm:"
-_AWAY = {DISK: "The disk of Gofer's state is full or nearly full. Make room: without it Gofer accepts no work."}
-_BACK = {DISK: "The disk of Gofer's state has room again."}
+_AWAY = {
+    DISK: "The disk of Gofer's state is nearly full, or takes no write. Make room and check the disk: Gofer may accept "
+    "no work."
+}
+_BACK = {DISK: "The disk of Gofer's state has room and takes writes again."}
 
 _log = logging.getLogger(__name__)
 
@@ -125,7 +128,7 @@ class Alarms:
         """Return whether a text was sent, or may have been."""
         try:
             await self.send(text)
-        except Unsent as error:
+        except (Unsent, BadUrl) as error:
             _log.warning("the operator was not told, and is told later: %s (%s)", text, error)
             return False
         except TemporaryError as error:

@@ -64,11 +64,17 @@ async def read_backlog(store: Store) -> Sequence[Waiting]:
     while page := await store.unfinished(_EVER, _PAGE, after=last):
         for head in page:
             if head.status != "running":
-                cause = _FREE_WORKER if head.status == "queued" else cause_in(head.reason)
+                cause = _cause(head)
                 known = found.get(cause, Waiting(cause, 0, head.accepted_at))
                 found[cause] = Waiting(cause, known.count + 1, min(known.oldest, head.accepted_at))
         last = page[-1]
     return sorted(found.values(), key=lambda waiting: (-waiting.count, waiting.cause))
+
+
+def _cause(head: Head) -> str:
+    if head.status == "queued":
+        return _FREE_WORKER
+    return cause_in(head.reason)
 
 
 def backlog_lines(backlog: Sequence[Waiting], clock: Clock) -> Sequence[str]:

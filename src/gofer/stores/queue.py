@@ -23,32 +23,32 @@ SHARE = 8
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Line:
+class QueueLine:
     """The line in which a message waits. One without a workflow is a person's, because its start is unknown."""
 
     people: bool = True
     workflow: str = ""
 
 
-UNKNOWN = Line()
+UNKNOWN = QueueLine()
 
 
-def line_of(head: Head, *, people: bool = False) -> Line:
+def line_of(head: Head, *, people: bool = False) -> QueueLine:
     """Return the line of a run; with `people`, the line for a person who acts on a run that a machine started."""
-    return Line(head.by_person or people, head.workflow)
+    return QueueLine(head.by_person or people, head.workflow)
 
 
 @dataclass(slots=True)
 class Turns:
     """The order in which lines are served: people first, machines at least once in SHARE, workflows by turns."""
 
-    _served: dict[Line, int] = field(default_factory=dict[Line, int])
+    _served: dict[QueueLine, int] = field(default_factory=dict[QueueLine, int])
     """The number of the last turn of each line."""
     _count: int = 0
     _since_machine: int = 0
     """How many messages of people were served since the last one of a machine, while machines waited."""
 
-    def take(self, due: Mapping[Line, Sequence[T]], limit: int, machines: int | None = None) -> Sequence[T]:
+    def take(self, due: Mapping[QueueLine, Sequence[T]], limit: int, machines: int | None = None) -> Sequence[T]:
         """Return up to `limit` of the due messages of each line, oldest first, in the order in which they are served.
 
         At most `machines` of them are machines'.
@@ -64,7 +64,7 @@ class Turns:
             allowed -= not line.people
         return taken
 
-    def _next(self, due: Sequence[Line]) -> Line | None:
+    def _next(self, due: Sequence[QueueLine]) -> QueueLine | None:
         people = [line for line in due if line.people]
         machines = [line for line in due if not line.people]
         first = people or machines
@@ -89,7 +89,7 @@ class QueueMessage:
     receipt: str
     receives: int
     """How often the message was delivered, this time included."""
-    line: Line = UNKNOWN
+    line: QueueLine = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class DeadLetter:
 class Queue(Protocol):
     """Messages that name runs to look at."""
 
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         """Add a message for a run, due after `delay` seconds, unless an unheld message of that run is due by then.
 
         A message in a machine's line does not stand for one in a person's.

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 
-from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage
+from gofer.stores.queue import UNKNOWN, DeadLetter, Queue, QueueLine, QueueMessage
 
 
 class UnreadQueue(Queue):
     """A queue that is always empty."""
 
     @override
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         """Keep no message."""
 
     @override

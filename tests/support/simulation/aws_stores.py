@@ -8,7 +8,7 @@ from gofer.stores.aws.queue import LONGEST_DELAY
 from gofer.stores.aws.table import KEY, Indexed, Item, Key, Put, Refused, Span, Table, Write
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.stores.queue import UNKNOWN, Line, QueueMessage
+from gofer.stores.queue import UNKNOWN, QueueLine, QueueMessage
 from gofer.values.outside import Clock
 from support.aws.memory_table import MemoryTable
 from support.simulation.machines import Faults, Machine
@@ -92,7 +92,7 @@ class StandardQueue(MemoryQueue):
         super().__init__(clock)
         self._enqueued = 0
 
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         self._enqueued += 1
         # Under a unique name, so that no waiting message is replaced by one of the same run.
         await super().enqueue(f"{self._enqueued}/{run}", min(delay, LONGEST_DELAY), line=line)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from gofer.journal.coordination import Head, InboxItem, Retention, Spent, Usage
 from gofer.journal.store import Store
-from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage
+from gofer.stores.queue import UNKNOWN, DeadLetter, Queue, QueueLine, QueueMessage
 from gofer.values.errors import TemporaryError
 
 T = TypeVar("T")
@@ -212,7 +212,7 @@ class MachineQueue:
         self._machine = machine
         self._queue = queue
 
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         await self._machine.io(lambda: self._queue.enqueue(run, delay, line=line))
 
     async def receive(

@@ -15,6 +15,7 @@ from gofer.runtime.alarms import DISK, PATIENCE, Alarms
 from gofer.stores.memory.journal import MemoryStore
 from gofer.values.errors import TemporaryError, Unsent
 from gofer.values.messages import ProviderError
+from gofer.values.outside import BadUrl
 from support.engine.memory_run import says
 from support.runtime.memory_worker import memory_worker
 from support.stand_ins import SetClock
@@ -118,12 +119,12 @@ async def test_full_disk_is_an_alarm_although_the_store_takes_no_memo() -> None:
     alarms = operator.started()
     assert await operator.later(alarms, 0) == []
     (heard,) = await operator.later(alarms)
-    assert heard.startswith("The disk of Gofer's state is full or nearly full. Make room")
+    assert heard.startswith("The disk of Gofer's state is nearly full, or takes no write. Make room")
     alarms.note_away("Slack")
     assert await operator.later(alarms) == [SLACK_AWAY]
     operator.store.away = False
     (heard,) = await operator.later(alarms)
-    assert heard.startswith("The disk of Gofer's state has room again.")
+    assert heard.startswith("The disk of Gofer's state has room and takes writes again.")
     alarms = operator.started()
     alarms.note_away("Slack")
     assert await operator.later(alarms) == []
@@ -138,7 +139,7 @@ async def test_little_room_is_an_alarm_before_the_disk_is_full() -> None:
 
 
 async def test_unsent_alarm_is_sent_later_and_an_uncertain_one_is_not() -> None:
-    operator = Operator(failures=[Unsent("no connection"), Unsent("no connection")])
+    operator = Operator(failures=[Unsent("no connection"), BadUrl("it is too long")])
     alarms = operator.started()
     alarms.note_away("Slack")
     assert await operator.later(alarms) == []

@@ -24,7 +24,7 @@ from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
-from gofer.stores.queue import UNKNOWN, Line
+from gofer.stores.queue import UNKNOWN, QueueLine
 from gofer.values.errors import TemporaryError
 from gofer.values.installation_key import InstallationKey
 from gofer.values.secret import Secret
@@ -137,7 +137,7 @@ async def test_later_delivery_enqueues_a_run_that_no_worker_began() -> None:
 class CrashingQueue(MemoryQueue):
     """A queue whose sender is killed before the message is sent."""
 
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         raise Killed
 
 

@@ -6,19 +6,19 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.stores.queue import SHARE, Line, Turns
+from gofer.stores.queue import SHARE, QueueLine, Turns
 
-PEOPLE = [Line(True, "answer"), Line(True, "triage")]
-MACHINES = [Line(False, "imports"), Line(False, "reports"), Line(False, "alerts")]
+PEOPLE = [QueueLine(True, "answer"), QueueLine(True, "triage")]
+MACHINES = [QueueLine(False, "imports"), QueueLine(False, "reports"), QueueLine(False, "alerts")]
 ARRIVALS = st.lists(st.tuples(st.sampled_from([*PEOPLE, *MACHINES]), st.integers(1, 40)), max_size=12)
 STEPS = st.lists(st.tuples(ARRIVALS, st.integers(1, 20)), min_size=1, max_size=8)
 
 
-def serve(steps: list[tuple[list[tuple[Line, int]], int]]) -> list[tuple[Line, frozenset[Line]]]:
+def serve(steps: list[tuple[list[tuple[QueueLine, int]], int]]) -> list[tuple[QueueLine, frozenset[QueueLine]]]:
     """Return the line of each message that is taken, with the lines that had due messages then."""
     turns = Turns()
-    waiting: dict[Line, deque[int]] = {}
-    served: list[tuple[Line, frozenset[Line]]] = []
+    waiting: dict[QueueLine, deque[int]] = {}
+    served: list[tuple[QueueLine, frozenset[QueueLine]]] = []
     for arrivals, takes in steps:
         for line, count in arrivals:
             waiting.setdefault(line, deque()).extend(range(count))
@@ -33,7 +33,7 @@ def serve(steps: list[tuple[list[tuple[Line, int]], int]]) -> list[tuple[Line, f
     return served
 
 
-def longest(served: list[tuple[Line, frozenset[Line]]], line: Line, among: list[Line]) -> int:
+def longest(served: list[tuple[QueueLine, frozenset[QueueLine]]], line: QueueLine, among: list[QueueLine]) -> int:
     """Return how many messages of `among` were taken in a row while `line` had a due message and was not served."""
     most = count = 0
     for taken, due in served:
@@ -46,7 +46,7 @@ def longest(served: list[tuple[Line, frozenset[Line]]], line: Line, among: list[
 
 @given(STEPS)
 def test_message_of_a_person_waits_for_one_machine_at_most_in_so_many_turns(
-    steps: list[tuple[list[tuple[Line, int]], int]],
+    steps: list[tuple[list[tuple[QueueLine, int]], int]],
 ) -> None:
     served = serve(steps)
     overtaking = [i for i, (line, due) in enumerate(served) if not line.people and any(one.people for one in due)]
@@ -56,7 +56,7 @@ def test_message_of_a_person_waits_for_one_machine_at_most_in_so_many_turns(
 
 @given(STEPS)
 def test_machines_and_each_of_their_workflows_always_progress(
-    steps: list[tuple[list[tuple[Line, int]], int]],
+    steps: list[tuple[list[tuple[QueueLine, int]], int]],
 ) -> None:
     served = serve(steps)
     for line in MACHINES:
@@ -66,7 +66,7 @@ def test_machines_and_each_of_their_workflows_always_progress(
 
 @given(ARRIVALS, st.integers(0, 60), st.integers(0, 60))
 def test_no_more_machines_are_taken_than_there_is_room_for(
-    arrivals: list[tuple[Line, int]], limit: int, machines: int
+    arrivals: list[tuple[QueueLine, int]], limit: int, machines: int
 ) -> None:
     due = {line: [line] * count for line, count in arrivals}
     taken = Turns().take(due, limit, machines)

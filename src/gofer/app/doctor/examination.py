@@ -18,7 +18,7 @@ from gofer.app.toolbox import build_tools, unset
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.company import unusable_tools
 from gofer.values.errors import ConfigError, TemporaryError
-from gofer.values.outside import Clock, Http, HttpRequest
+from gofer.values.outside import BadUrl, Clock, Http, HttpRequest
 from gofer.workflows.load import Catalog
 
 _HEALTH = "/healthz"
@@ -89,6 +89,8 @@ async def _pages(settings: Settings, http: Http) -> Sequence[Finding]:
     url = f"{settings.public_url.rstrip('/')}{_HEALTH}"
     try:
         response = await http.send(HttpRequest("GET", url, {}))
+    except BadUrl:
+        return [wrong("pages", f"{url} cannot be requested", "Correct GOFER_URL.")]
     except TemporaryError as error:
         return [Finding("pages", "away", f"{url} does not answer: {error}", "Start Gofer, or correct GOFER_URL.")]
     if response.status != 200:

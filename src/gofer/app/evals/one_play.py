@@ -10,7 +10,7 @@ from gofer.app.embedded.simulated import Simulated
 from gofer.app.embedded.simulators import whispers
 from gofer.app.evals.answering import Asked
 from gofer.app.evals.decisions import decision
-from gofer.app.evals.person import Person
+from gofer.app.evals.person import PlayedPerson
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.evals.trigger_input import event_input_of
 from gofer.app.event_input import EventInput, event_input
@@ -64,7 +64,7 @@ class OnePlay:
     """Ended when the play of a decision point has its answer."""
     approve: Mapping[str, bool]
     """The decisions of people about calls that wait, by tool."""
-    person: Person | None = None
+    person: PlayedPerson | None = None
     """Writes the later messages, if the case describes a person."""
     given_answers: int = 0
     waits_for_model: bool = False
@@ -124,7 +124,7 @@ class OnePlay:
             return deliveries[number](self.turns)
         return await self._by_person(self.person)
 
-    async def _by_person(self, person: Person) -> Delivered | None:
+    async def _by_person(self, person: PlayedPerson) -> Delivered | None:
         """Return the next message of a person; None at the end. The time of the model that writes is no latency."""
         began = self.clock.now()
         seconds = self.asked.seconds

@@ -44,7 +44,7 @@ If the person has what they wanted, or would not write again, end the conversati
 
 
 @dataclass(slots=True)
-class Person:
+class PlayedPerson:
     """The person of one play. It counts the cost of its messages."""
 
     description: str
@@ -108,11 +108,11 @@ class Person:
         return encode({**self.served.parameters, "model": self.served.name, "stream": False, "messages": messages})
 
 
-def person_of(case: Case, catalog: Catalog, access: ModelAccess) -> Person | None:
+def person_of(case: Case, catalog: Catalog, access: ModelAccess) -> PlayedPerson | None:
     """Return the person of a play of a case; None for a case without `user`, and without a model that plays it."""
     if not case.user or case.trigger is None:
         return None
     served = judge_of(model_roles(catalog))
     if served is None:
         return None
-    return Person(case.user, case.trigger.user, served, access, [case.trigger.text or ""])
+    return PlayedPerson(case.user, case.trigger.user, served, access, [case.trigger.text or ""])

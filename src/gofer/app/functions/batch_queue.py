@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from gofer.stores.offers import Offers
-from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage
+from gofer.stores.queue import UNKNOWN, DeadLetter, Queue, QueueLine, QueueMessage
 from gofer.values.errors import ConfigError, TemporaryError
 
 _log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class BatchQueue(Queue):
     """Whether the last look at the queue found messages, so that more may wait there than are offered."""
 
     @override
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         await self.queue.enqueue(run, delay, line=line)
 
     @override

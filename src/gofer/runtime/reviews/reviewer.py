@@ -17,7 +17,7 @@ from gofer.runtime.reviews import daily_budget
 from gofer.runtime.reviews.question import VERSION, Unreadable, Verdict, goal_of, material_of, request, verdict_of
 from gofer.runtime.run_reader import OPERATOR, RunReader
 from gofer.runtime.run_record import RunRecord
-from gofer.stores.queue import Line
+from gofer.stores.queue import QueueLine
 from gofer.values.errors import Corrupt, Gone, RunStopped, TemporaryError
 from gofer.values.messages import Usage
 from gofer.workflows.load import Catalog, Loaded
@@ -56,7 +56,7 @@ class Reviewer:
             if head is None or not is_due(head):
                 continue
             if deadline.left < SECONDS:
-                await services.stores.queue.enqueue(run, line=Line(people=False, workflow=head.workflow))
+                await services.stores.queue.enqueue(run, line=QueueLine(people=False, workflow=head.workflow))
                 continue
             catalog = await holding(head.workflow)
             await self.review(run, catalog, services.of(catalog))
@@ -84,7 +84,7 @@ class Reviewer:
             age = services.outside.clock.now() - head.updated_at / 1000
             if age * 1000 < LONGEST_WAIT_MS:
                 delay = min(max(age / 2, _SHORTEST_DELAY), _LONGEST_DELAY)
-                await services.stores.queue.enqueue(run, delay, line=Line(people=False, workflow=head.workflow))
+                await services.stores.queue.enqueue(run, delay, line=QueueLine(people=False, workflow=head.workflow))
                 return
             reviewed = _without_verdict(served, record, f"The reviewer did not answer for a day: {error}")
         await daily_budget.add(services.store, now_ms, reviewed.usd or 0.0, services.outside.new_id())
@@ -92,7 +92,7 @@ class Reviewer:
             await inbox.put(services.store, run, ITEM, reviewed)
         except Gone:
             return
-        await services.stores.queue.enqueue(run, line=Line(people=False, workflow=head.workflow))
+        await services.stores.queue.enqueue(run, line=QueueLine(people=False, workflow=head.workflow))
 
     async def _read(self, run: str, services: Services) -> RunRecord | None:
         """Return a public run; None for a private, deleted or damaged one."""

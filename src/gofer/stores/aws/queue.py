@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 from typing_extensions import override
 
 from gofer.stores.aws.calls import Aws, Operation, Refusal
-from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage
+from gofer.stores.queue import UNKNOWN, DeadLetter, Queue, QueueLine, QueueMessage
 from gofer.values.canonical_json import encode_text
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import Clock
@@ -70,7 +70,7 @@ class SqsQueue(Queue):
         """When the delayed message of each run is due, unix seconds; only messages of this process."""
 
     @override
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         seconds = min(max(0, math.ceil(delay)), LONGEST_DELAY)
         now = self._clock.now()
         # No worker can have received a message that is still delayed, so a second one would be superfluous.
@@ -174,18 +174,18 @@ class SqsQueue(Queue):
         await self._aws.ask(self._client.delete_message, refusals=_NOT_HELD, QueueUrl=url, ReceiptHandle=receipt)
 
 
-def group_of(line: Line) -> Mapping[str, str]:
+def group_of(line: QueueLine) -> Mapping[str, str]:
     """Return the argument that puts a message into the group of a machine's workflow; none for a person's message."""
     if line.people:
         return {}
     return {GROUP: line.workflow[:_LONGEST_GROUP]}
 
 
-def line_in(attributes: Mapping[str, object]) -> Line:
+def line_in(attributes: Mapping[str, object]) -> QueueLine:
     """Return the line of a message with these attributes."""
     workflow = attributes.get(GROUP)
     if isinstance(workflow, str) and workflow:
-        return Line(people=False, workflow=workflow)
+        return QueueLine(people=False, workflow=workflow)
     return UNKNOWN
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage, Turns, wait_for_message
+from gofer.stores.queue import UNKNOWN, DeadLetter, Queue, QueueLine, QueueMessage, Turns, wait_for_message
 from gofer.values.outside import Clock
 
 
@@ -14,7 +14,7 @@ from gofer.values.outside import Clock
 class _Queued:
     run: str
     visible_at: float
-    line: Line
+    line: QueueLine
     receives: int = 0
 
     def held(self, now: float) -> bool:
@@ -33,7 +33,7 @@ class MemoryQueue(Queue):
         self._turns = Turns()
 
     @override
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         now = self._clock.now()
         waiting = (queued for queued in self._queued.values() if queued.run == run and not queued.held(now))
         if not any(queued.visible_at <= now + delay and queued.line.people >= line.people for queued in waiting):
@@ -85,7 +85,7 @@ class MemoryQueue(Queue):
     def _take(self, limit: int, visibility: float, machines: int | None) -> list[QueueMessage]:
         self._arrived.clear()
         now = self._clock.now()
-        due: dict[Line, list[str]] = {}
+        due: dict[QueueLine, list[str]] = {}
         for receipt, queued in self._queued.items():
             if queued.visible_at <= now:
                 due.setdefault(queued.line, []).append(receipt)

@@ -7,7 +7,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from gofer.stores.queue import UNKNOWN, DeadLetter, Line, Queue, QueueMessage, Turns, wait_for_message
+from gofer.stores.queue import UNKNOWN, DeadLetter, Queue, QueueLine, QueueMessage, Turns, wait_for_message
 from gofer.stores.sqlite.database import Database, fetch
 from gofer.values.outside import Clock
 
@@ -46,7 +46,7 @@ class SqliteQueue(Queue):
         self._turns = Turns()
 
     @override
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         now = self._clock.now()
         await fetch(
             self._database,
@@ -136,17 +136,17 @@ class SqliteQueue(Queue):
         return await self._database.run(work)
 
 
-def _lines(connection: sqlite3.Connection) -> Iterator[Line]:
+def _lines(connection: sqlite3.Connection) -> Iterator[QueueLine]:
     """Yield the lines with messages, with one search in the index for each, however many messages wait."""
     statement = "SELECT min(workflow) FROM queue_messages WHERE people = ? AND workflow >= ?"
     for people in (True, False):
         (workflow,) = connection.execute(statement, (people, "")).fetchone()
         while workflow is not None:
-            yield Line(people, workflow)
+            yield QueueLine(people, workflow)
             (workflow,) = connection.execute(statement, (people, f"{workflow}\0")).fetchone()
 
 
-def _due(connection: sqlite3.Connection, line: Line, now: float, limit: int) -> Sequence[QueueMessage]:
+def _due(connection: sqlite3.Connection, line: QueueLine, now: float, limit: int) -> Sequence[QueueMessage]:
     """Return the oldest due messages of a line as their receiver will hold them."""
     rows = connection.execute(
         "SELECT run, id, receives + 1 FROM queue_messages WHERE people = ? AND workflow = ? AND visible_at <= ?"

@@ -162,6 +162,8 @@ async def test_public_address_without_an_answer_is_named(tmp_path: Path, reposit
         others = {"gofer.example.com": HttpResponse(502, {}, b"")}
         found = await examined(made, repository, others, public_url="https://gofer.example.com")
         assert (found["pages"].state, found["pages"].remedy) == ("wrong", "Correct GOFER_URL, or its proxy.")
+        found = await examined(made, repository, public_url="https://gofer.example.com:99999")
+        assert (found["pages"].state, found["pages"].remedy) == ("wrong", "Correct GOFER_URL.")
 
 
 async def test_mistake_of_a_workflow_is_named(tmp_path: Path, repository: Path) -> None:

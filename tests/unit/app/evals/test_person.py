@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.app.embedded.server import serve
-from gofer.app.evals.person import MOST_TURNS, Person
+from gofer.app.evals.person import MOST_TURNS, PlayedPerson
 from gofer.app.evals.player import Playing, open_player
 from gofer.app.model_endpoints import only
 from gofer.app.settings import read_settings
@@ -34,10 +34,10 @@ CASE = {
 }
 
 
-def person(*answers: str | Exception) -> tuple[Person, ListModel]:
+def person(*answers: str | Exception) -> tuple[PlayedPerson, ListModel]:
     model = ListModel([says(one) if isinstance(one, str) else one for one in answers])
     served = ServedModel("judge", price=Price(input=1.0, cached_input=1.0, output=1.0))
-    return Person("A customer.", "", served, only(model), ["Move my booking."]), model
+    return PlayedPerson("A customer.", "", served, only(model), ["Move my booking."]), model
 
 
 def turns(*answers: str) -> Sequence[PlayedTurn]:

@@ -12,7 +12,7 @@ from gofer.journal.log import read_journal
 from gofer.models.language_model import Answer
 from gofer.runtime.worker import Worker
 from gofer.stores.memory.queue import MemoryQueue
-from gofer.stores.queue import UNKNOWN, Line, QueueMessage
+from gofer.stores.queue import UNKNOWN, QueueLine, QueueMessage
 from gofer.values.errors import BadRequest, TemporaryError
 from support.engine.memory_run import ListModel, says
 from support.runtime.memory_worker import MemoryWorker, memory_worker
@@ -46,7 +46,7 @@ class RecordingQueue(MemoryQueue):
         self.said: list[tuple[str, str]] = []
         self.enqueued: list[str] = []
 
-    async def enqueue(self, run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+    async def enqueue(self, run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
         self.enqueued.append(run)
 
     async def extend(self, queue_message: QueueMessage, visibility: float) -> None:

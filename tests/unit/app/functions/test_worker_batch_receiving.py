@@ -10,7 +10,7 @@ from gofer.journal.coordination import Head
 from gofer.journal.entries import RunHandedOver
 from gofer.journal.log import read_journal
 from gofer.stores.memory.journal import MemoryStore
-from gofer.stores.queue import UNKNOWN, Line, QueueMessage
+from gofer.stores.queue import UNKNOWN, QueueLine, QueueMessage
 from gofer.values.errors import ConfigError, TemporaryError
 from support.aws.worker_in_virtual_time import LIFE, Function, Mortal, Timed, play, run_id
 from support.runtime.worker_parts import worker_over
@@ -271,7 +271,7 @@ def test_message_comes_back_soon_when_settings_and_queue_are_both_away() -> None
         run = await made.accept(1)
         made.refuses = [TemporaryError("away")]
 
-        async def refuse(run: str, delay: float = 0.0, *, line: Line = UNKNOWN) -> None:
+        async def refuse(run: str, delay: float = 0.0, *, line: QueueLine = UNKNOWN) -> None:
             raise TemporaryError("away")
 
         made.queue.enqueue = refuse  # type: ignore[method-assign]

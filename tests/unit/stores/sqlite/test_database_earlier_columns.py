@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gofer.journal.coordination import Head
-from gofer.stores.queue import Line
+from gofer.stores.queue import QueueLine
 from gofer.stores.sqlite import journal, queue
 from gofer.stores.sqlite.database import VERSION, Database
 from gofer.stores.sqlite.journal import SqliteStore
@@ -54,7 +54,7 @@ async def test_heads_of_an_earlier_version_have_no_facts_and_take_new_ones(path:
 async def test_message_of_an_earlier_version_is_received_before_machines(path: Path) -> None:
     database = Database(path, journal.SCHEMA + queue.SCHEMA)
     messages = SqliteQueue(database, SetClock())
-    await messages.enqueue("import", line=Line(people=False, workflow="imports"))
+    await messages.enqueue("import", line=QueueLine(people=False, workflow="imports"))
     assert [message.run for message in await messages.receive(9, 60, 0)] == ["r", "import"]
     database.close()
 
