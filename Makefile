@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy planted first-hour same-code style bench cost package wheel dist sam runtime lock clean
+.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy planted vocabulary first-hour same-code style bench cost package wheel dist sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -95,6 +95,9 @@ healthy: .venv/.dev ## play 1,000 healthy runs, and print the false alarms of ea
 
 planted: .venv/.dev ## plant regressions and harmless changes of each kind into copies, and print the gate that sees each; a wrong one is an error
 	@PYTHONPATH=tests $(BIN)/python -m generators.planted
+
+vocabulary: .venv/.dev ## make the tables anew that say what Gofer reads of what Slack, Jira, Notion and GitHub send
+	@PYTHONPATH=tests $(BIN)/python -m generators.vocabularies
 
 first-hour: .venv/.dev ## play the first hour of a new user with the wheel, and print what the person reads at each step, and its time
 	@PYTHONPATH=tests $(BIN)/python -m generators.first_hour

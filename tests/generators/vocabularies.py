@@ -1,0 +1,35 @@
+"""The tables of what Gofer makes of each member of a vendor's vocabulary, in the page of the vendor.
+
+`make vocabulary` writes them between two marks of each page. A test compares the pages with what the code reads.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gofer.sources.vocabulary import Vocabulary
+
+DOCUMENTS = Path(__file__).parents[2] / "docs"
+BEGIN = "<!-- made by `make vocabulary` -->\n"
+END = "<!-- until here -->\n"
+PAGES: Mapping[str, Sequence[Vocabulary[Any]]] = {}
+"""The vocabularies by the page that shows them, in the order of the page."""
+
+
+def page(text: str, vocabularies: Sequence[Vocabulary[Any]]) -> str:
+    """Return a page with the tables between its marks."""
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    tables = "\n\n".join(vocabulary.table() for vocabulary in vocabularies)
+    return f"{before}{BEGIN}\n{tables}\n\n{END}{after}"
+
+
+def main() -> None:
+    """Write the tables of all pages."""
+    for name, vocabularies in PAGES.items():
+        path = DOCUMENTS / name
+        path.write_text(page(path.read_text(), vocabularies))
+
+
+if __name__ == "__main__":
+    main()
