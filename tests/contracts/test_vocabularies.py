@@ -17,7 +17,7 @@ def test_each_page_shows_the_vocabularies_that_the_code_reads() -> None:
 
 def test_a_table_shows_what_is_read_and_what_is_only_named() -> None:
     text = page(f"# Page\n{BEGIN}old\n{END}rest\n", [_SHAPES])
-    assert '| `line` | its text |\n| `chart` | named: "(a chart)" |' in text
+    assert '| `line` | its text |\n| `chart` | "(a chart)" |' in text
     assert (text.startswith("# Page\n"), text.endswith(f"{END}rest\n"), "old" in text) == (True, True, False)
 
 

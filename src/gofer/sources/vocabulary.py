@@ -1,11 +1,14 @@
-"""The published vocabulary of a vendor: what Gofer makes of each member, as one table that readings use and documents show."""
+"""A vendor's published vocabulary: one table of what Gofer makes of each member, for readings and for documents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+Reader = TypeVar("Reader")
 
 
 @dataclass(frozen=True, slots=True)
-class Member[Reader]:
+class Member(Generic[Reader]):
     """One member of a vocabulary, such as one type of block."""
 
     words: str
@@ -13,13 +16,20 @@ class Member[Reader]:
     reader: Reader | None = None
     """What reads it; None if Gofer only names it, as in "(a chart)"."""
 
+    @property
+    def cell(self) -> str:
+        """Return the words for a table in a document."""
+        if self.reader is None:
+            return f'"({self.words})"'
+        return self.words
+
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary[Reader]:
+class Vocabulary(Generic[Reader]):
     """The members that a vendor publishes for one place of what it sends."""
 
     title: str
-    """What its members are, such as "Blocks of a message"."""
+    """What its members are, such as "block of a message"."""
     kind: str
     """One member in words, such as "block"."""
     members: Mapping[str, Member[Reader]]
@@ -33,12 +43,11 @@ class Vocabulary[Reader]:
     def named(self, name: str) -> str:
         """Return the words that stand in place of a member without a reader, or of one that nobody knows."""
         member = self.members.get(name)
-        return f"({member.words})" if member else f"({self.kind} that Gofer does not know: {name or 'without a type'})"
+        if member:
+            return f"({member.words})"
+        return f"({self.kind} that Gofer does not know: {name or 'without a type'})"
 
     def table(self) -> str:
         """Return the vocabulary as a table in Markdown."""
-        rows = (
-            f"| `{name}` | {member.words if member.reader else f'named: "({member.words})"'} |"
-            for name, member in self.members.items()
-        )
+        rows = (f"| `{name}` | {member.cell} |" for name, member in self.members.items())
         return "\n".join((f"| {self.title} | what the model reads |", "|---|---|", *rows))
