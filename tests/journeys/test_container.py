@@ -13,12 +13,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.app.embedded.server import serve
+from support.app.company import ROOT
+from support.app.composed import Composed
 from support.app.image import Image, company_image, secrets
 from support.app.serve_process import SECRET, OperatorFolder, operator_folder
+from support.guides.checkout import shell_blocks
 from support.http import loopback
 from support.models.reviewing import is_review, review
 
 pytestmark = pytest.mark.anyio
+GUIDE = (ROOT / "docs" / "one-machine.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +106,32 @@ async def test_run_under_way_at_a_stop_is_answered_by_the_next_container(image: 
     assert said.text == "Said at last."
     assert unready.status_code == 503
     assert unready.json()["problems"] == ["Gofer is stopping, and hands running runs over to its next start."]
+
+
+@pytest.mark.rehearsal(
+    "tests/architecture/test_container.py::test_compose_file_fits_the_schema_of_compose",
+    "tests/journeys/test_container.py::test_mention_is_answered_by_an_unprivileged_user_on_a_read_only_tree",
+)
+async def test_guide_of_compose_serves_backs_up_restores_and_replaces_the_key(image: Image, tmp_path: Path) -> None:
+    (begin,) = shell_blocks(GUIDE, "Docker Compose")
+    back_up, restore = shell_blocks(GUIDE, "Backups")
+    (replace_key,) = shell_blocks(GUIDE, "Replace the installation key")
+    async with operated(image, tmp_path) as made:
+        given = secrets(made, SLACK_APP_TOKEN="xapp-simulated", GOFER_BACKUP_PASSPHRASE="long enough for a test")
+        composed = Composed(image, tmp_path, given)
+        await composed.type(begin)
+        answer = await made.answer(await made.ask("@Gofer hello"))
+        assert "answer-here" in await composed.type("docker compose exec gofer gofer runs\n")
+        await composed.type(back_up)
+        (backup,) = (tmp_path / "backups").iterdir()
+        composed.secrets["GOFER_DATA"] = "/data/restored"
+        await composed.type(restore.replace("2026-11-24", backup.name))
+        assert "answer-here" in await composed.type("docker compose exec gofer gofer runs\n")
+        old = (image.root / "data" / "restored" / "installation.key").read_text().strip()
+        await composed.type(replace_key)
+        new = (image.root / "data" / "restored" / "installation.key").read_text().strip()
+        again = await made.answer(await made.ask("@Gofer hello again"))
+        await composed.type("docker compose stop\n")
+    assert "Hello" in answer.text
+    assert "Hello" in again.text
+    assert (new.split(",")[1], len(new.split(",")[0])) == (old, 64)

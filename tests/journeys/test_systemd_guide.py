@@ -18,6 +18,7 @@ import pytest
 from support.app.company import ROOT
 from support.app.installed import environment, wheel
 from support.app.serve_process import OperatorFolder, Running, free_port, operator_folder
+from support.guides.checkout import shell_blocks
 
 pytestmark = pytest.mark.anyio
 
@@ -37,12 +38,6 @@ while [[ $1 == --* ]]; do
 done
 exec "$@"
 """
-
-
-def commands(text: str, heading: str) -> list[str]:
-    """Return the shell blocks of a section of a guide."""
-    section = re.split(r"^##+ ", text.split(f" {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
-    return re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
 class Machine:
@@ -163,9 +158,9 @@ def settings(made: OperatorFolder, port: int) -> Mapping[str, str]:
 async def test_service_that_the_guide_installs_answers_is_backed_up_and_upgraded(
     machine: Machine, operated: OperatorFolder
 ) -> None:
-    clone, begin, command = commands(GUIDE, "systemd")
-    (upgrade,) = commands(GUIDE, "Upgrades")
-    (backup,) = commands(RUNBOOK, "Backups")
+    clone, begin, command = shell_blocks(GUIDE, "systemd")
+    (upgrade,) = shell_blocks(GUIDE, "Upgrades")
+    (backup,) = shell_blocks(RUNBOOK, "Backups")
     given = settings(operated, free_port())
     (machine.root / "settings").write_text("".join(f"{name}={value}\n" for name, value in given.items()))
     machine.type(clone)

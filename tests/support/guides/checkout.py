@@ -30,6 +30,12 @@ UNREAD = ("broken", "frozen", "unit", "decisions")
 """Folders that no command of a guide reads."""
 
 
+def shell_blocks(guide: str, heading: str) -> list[str]:
+    """Return the shell blocks of a section of a guide."""
+    section = re.split(r"^##+ ", guide.split(f" {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+    return [text for kind, _, text in FENCE.findall(section) if kind == "sh"]
+
+
 @dataclass
 class Terminal:
     """A shell in a repository; background processes may continue to print."""
