@@ -15,13 +15,13 @@ def test_each_page_shows_the_vocabularies_that_the_code_reads() -> None:
         assert text == page(text, vocabularies), f"docs/{name} is old: run 'make vocabulary'."
 
 
-def test_a_table_shows_what_is_read_and_what_is_only_named() -> None:
+def test_table_shows_read_members_and_named_members() -> None:
     text = page(f"# Page\n{BEGIN}old\n{END}rest\n", [_SHAPES])
     assert '| `line` | its text |\n| `chart` | "(a chart)" |' in text
     assert (text.startswith("# Page\n"), text.endswith(f"{END}rest\n"), "old" in text) == (True, True, False)
 
 
-def test_a_member_without_a_reader_and_an_unknown_one_are_named() -> None:
+def test_member_without_a_reader_and_unknown_member_are_named() -> None:
     assert (_SHAPES.reader("line"), _SHAPES.reader("chart"), _SHAPES.reader("cloud")) == ("reader", None, None)
     assert _SHAPES.named("chart") == "(a chart)"
     assert _SHAPES.named("cloud") == "(shape that Gofer does not know: cloud)"
