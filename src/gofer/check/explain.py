@@ -284,7 +284,7 @@ def _event(file: str, event: Event, routes: Routes) -> Explanation:
 def _id(actor: Actor | None) -> str | None:
     if actor is None:
         return None
-    return actor.id
+    return actor.id or None
 
 
 def _bot(actor: Actor | None) -> bool | None:

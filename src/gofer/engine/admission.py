@@ -38,7 +38,7 @@ from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
-_OUTSIDERS = frozenset({"guest", "external"})
+_OUTSIDERS = frozenset({"guest", "external", "customer", "anonymous"})
 """Kinds of people who see less of a workspace than its full members."""
 _UNUSABLE = "I could not begin, because a tool of this workflow cannot be used. Please tell {owner}."
 _MOST_EARLIER_RUNS = 50
@@ -277,9 +277,10 @@ async def recall_of(step: OwnStep, head: Head | None, person: Person, *, private
 def _may_know(person: Person, earlier: Event) -> bool:
     """Return whether a person may see what an earlier run read on behalf of its asker.
 
-    Guests and external people may see only their own earlier runs.
+    People who are no members may see only their own earlier runs. Of two events without a person, nothing shows that
+    the same person caused them.
     """
-    return person.kind not in _OUTSIDERS or person.id == earlier.actor.id
+    return person.kind not in _OUTSIDERS or (bool(person.id) and person.id == earlier.actor.id)
 
 
 def _is_complete(step: OwnStep, file: FileAdded) -> bool:

@@ -258,7 +258,7 @@ def approvals_of(event: Event | None) -> Approvals:
 
 def _requester_id(event: Event | None) -> str:
     """Return the id of the person who started the run and can be asked; empty without such a person."""
-    if event is None or source_of(event).approvals is None or event.actor.kind != "person":
+    if event is None or source_of(event).approvals is None or not event.actor.is_person:
         return ""
     return event.actor.id
 

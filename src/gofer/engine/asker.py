@@ -17,8 +17,19 @@ from gofer.values.events import Event
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow
 
-_GROUP_NAMES = {"members": "members of this workspace", "externals": "people of other companies", "bots": "other apps"}
-_STARTED_BY = {"external": "a person from outside this workspace", "guest": "a guest", "bot": "another app"}
+_GROUP_NAMES = {
+    "members": "members of this workspace",
+    "externals": "people of other companies",
+    "bots": "other apps",
+    "anonymous": "events without a person",
+}
+_STARTED_BY = {
+    "external": "a person from outside this workspace",
+    "guest": "a guest",
+    "customer": "a customer of a service project",
+    "bot": "another app",
+    "anonymous": "an event without a person",
+}
 
 
 async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person:
@@ -26,8 +37,8 @@ async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person
     source = source_of(event)
     if source.trusted:
         return Person(event.actor.id, "member")
-    if event.actor.kind == "bot":
-        return Person(event.actor.id, "bot")
+    if event.actor.kind != "person":
+        return Person(event.actor.id, event.actor.kind)
     people = source.people
     if people is None:
         return Person(event.actor.id, "member")
@@ -53,8 +64,8 @@ def known_person(step: OwnedRun, event: Event) -> Person:
 async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: Provenance) -> bool:
     """Return whether a person may start a workflow. Raises RunStopped, Cancelled, OutOfTime."""
     who = loaded.workflow.who
-    entries = {f"{person.kind}s", person.id}
-    if person.kind != "bot":
+    entries = {person.kind, f"{person.kind}s", person.id}
+    if person.kind not in ("bot", "anonymous"):
         entries.add("everyone")
     if entries & set(who):
         return True
@@ -123,7 +134,9 @@ async def _details(
 
 def _entitled_people(workflow: Workflow) -> str:
     """Return the people who may start a workflow, as a phrase without ids of people."""
-    *others, last = dict.fromkeys(map(_name_of, workflow.who))
+    # Only other systems than the one in which a person reads this have customers and events without a person.
+    here = [entry for entry in workflow.who if entry not in ("customers", "anonymous")]
+    *others, last = dict.fromkeys(map(_name_of, here or workflow.who))
     if not others:
         return last
     return f"{', '.join(others)} and {last}"

@@ -59,10 +59,11 @@ ACCEPTED_IMAGES = frozenset({"png", "jpeg", "gif", "webp"})
 def is_request(event: Event, *, followed: bool) -> bool:
     """Return whether the words of an event are a request of a person to Gofer.
 
-    Words that an app posts are data, because the app may pass on the words of others. `followed` says whether the
+    Words that an app posts are data, because the app may pass on the words of others, and so are words of nobody.
+    `followed` says whether the
     workflow answered in this conversation before; then a reply needs no mention.
     """
-    if event.actor.kind == "bot":
+    if not event.actor.is_person:
         return False
     return source_of(event).is_request(event, followed)
 

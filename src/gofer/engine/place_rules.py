@@ -112,7 +112,7 @@ def asker_of(step: OwnStep) -> Person | None:
     """Return the person who started a run or its root run, and can be asked; None when no person did."""
     root = _root(step)
     event = root.progress.event
-    if event is None or source_of(event).people is None or event.actor.kind != "person":
+    if event is None or source_of(event).people is None or not event.actor.is_person:
         return None
     person = known_person(root, event)
     if person.kind == "bot":

@@ -60,7 +60,7 @@ def named_facts(facts: RunFacts, made: Calls, progress: Progress, known: Collect
     if event is None:
         return counted
     person = ""
-    if event.actor.kind == "person":
+    if event.actor.is_person:
         person = tokens.person(event.source, event.actor.id)
     return replace(counted, person=person, channel=tokens.channel(event.source, event.place.get("channel", "")))
 

@@ -50,7 +50,7 @@ async def start_run(
         accepted_at=pen.at(),
         private=private,
         frames=1,
-        by_person=event.actor.kind == "person",
+        by_person=event.actor.is_person,
     )
     await stores.journals.create_head(head)
     await stores.queue.enqueue(run, line=line_of(head))

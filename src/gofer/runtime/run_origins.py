@@ -64,7 +64,7 @@ def origin_of(progress: Progress) -> Origin:
         return Origin()
     channel = event.place.get("channel", "")
     channel_name = as_text(_details(progress, CONTEXT).get("channel"))
-    if event.actor.kind != "person":
+    if not event.actor.is_person:
         return Origin(event.source, channel=channel, channel_name=channel_name)
     name = ""
     handle = ""

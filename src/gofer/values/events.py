@@ -24,7 +24,21 @@ class Actor:
     """The person or bot that caused an event. `id` is the source's own id and never reaches a model."""
 
     id: str
-    kind: Literal["person", "bot"] = "person"
+    kind: Literal["person", "customer", "bot", "anonymous"] = "person"
+    """A `customer` is a person whom the company serves in that system, and no colleague."""
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a known person caused the event."""
+        return self.kind in ("person", "customer")
+
+
+NOBODY = Actor("", "anonymous")
+"""The actor of an event that names no person: of a form, a mail, an automation or a deleted account.
+
+It starts only what `who` opens to `anonymous`, its words are data, and it sees and decides nothing that is for one
+person.
+"""
 
 
 @dataclass(frozen=True, slots=True)

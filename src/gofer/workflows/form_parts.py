@@ -56,8 +56,8 @@ def mistake(message: str, hint: str) -> PydanticCustomError:
     return PydanticCustomError("sentence", "{message} {hint}", {"message": message, "hint": hint})
 
 
-GROUPS = ("members", "guests", "externals", "bots", "everyone")
-"""Words for groups of people; `everyone` means every person and no bot."""
+GROUPS = ("members", "guests", "externals", "customers", "bots", "anonymous", "everyone")
+"""Words for groups of people; `everyone` means every person, but no bot and no event without a person."""
 _PERSON = rf"^({'|'.join(GROUPS)}|@[^\s@]{{1,80}}|[UW][A-Z0-9]{{6,}})$"
 
 

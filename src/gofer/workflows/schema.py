@@ -154,9 +154,9 @@ class Workflow(Strict):
     """The channel or group that is responsible for the workflow."""
     when: tuple[Trigger, ...]
     """The triggers that start the workflow."""
-    who: Who = ("members",)
-    """Who may start the workflow: members, guests, externals, bots, everyone (except bots), @handles of people and
-    groups, or ids."""
+    who: Who = ("members", "customers", "anonymous")
+    """Who may start the workflow: members, guests, externals, customers of a service project, bots, anonymous (events
+    that name no person), everyone (all people), @handles of people and groups, or ids."""
     coordinator: Literal["llm", "script"] = "llm"
     """What decides the next step: a model, or the Python script that `coordinator_script` names."""
     coordinator_script: str = ""

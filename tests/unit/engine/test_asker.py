@@ -90,8 +90,8 @@ async def test_ignored_run_names_the_kind_of_the_refused_person_to_the_operator(
     assert ended.progress.finished.reason == reason
 
 
-@pytest.mark.parametrize("kind", ["member", "guest", "external", "bot"])
-async def test_only_the_word_bots_lets_an_app_start_a_workflow(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["member", "guest", "external", "customer", "bot", "anonymous"])
+async def test_only_bots_and_anonymous_let_apps_and_events_without_a_person_start_a_workflow(kind: str) -> None:
     made = worker_for(("members",))
     await made.accept("run1")
     pen = Pen("next", made.worker.services.outside)
@@ -100,5 +100,5 @@ async def test_only_the_word_bots_lets_an_app_start_a_workflow(kind: str) -> Non
     loaded = catalog_of(made.worker).workflows["answer-here"]
     for who in chain.from_iterable(combinations(GROUPS, size) for size in range(1, len(GROUPS) + 1)):
         named = replace(loaded, workflow=loaded.workflow.model_copy(update={"who": who}))
-        welcome = f"{kind}s" in who or ("everyone" in who and kind != "bot")
+        welcome = bool({kind, f"{kind}s"} & {*who}) or ("everyone" in who and kind not in ("bot", "anonymous"))
         assert await may_start(step, Person("U1", kind), named, PROVENANCE) == welcome, who

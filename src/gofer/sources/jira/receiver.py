@@ -14,7 +14,7 @@ from typing_extensions import override
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Receiver, json_object, unknown_type
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest
-from gofer.values.events import Actor, Event
+from gofer.values.events import NOBODY, Actor, Event
 from gofer.values.secret import Secret
 
 TEXT_LIMIT = 4_000
@@ -25,6 +25,9 @@ _ID_LIMIT = 100
 _SIGNATURE = re.compile(r"([a-z0-9-]{1,20})=([0-9a-f]{1,128})", re.ASCII)
 _COMMENT_OF = re.compile(r"/issue/([^/]{1,100})/comment/", re.ASCII)
 _MENTION = re.compile(r"\[~(?:accountid:)?([^\]\s]{1,100})\]", re.IGNORECASE)
+
+_IDS = ("accountId", "key", "name")
+"""The fields that identify a person: the first one in Cloud, the others in Data Center."""
 
 Fields = Mapping[str, object]
 
@@ -93,11 +96,13 @@ class JiraReceiver(Receiver):
 
     def _checked_act(self, kind: str, body: Fields, user: Fields) -> "_Act | Ignored":
         actor = _actor(user)
-        if actor is None:
-            return Ignored("incomplete", "it does not say who did it")
-        if any(as_text(user.get(name)) in self.own_accounts for name in ("accountId", "key", "name") if user.get(name)):
-            return Ignored("own_act", "Gofer did it", actor)
         happening = _Act(kind, body, actor, self.site, self.own_accounts)
+        author = user
+        if kind == "jira.issue_created":
+            # A delivery without a user may be about an issue of Gofer's, which then is its creator.
+            author = user or as_object(happening.fields.get("creator"))
+        if any(as_text(author.get(name)) in self.own_accounts for name in _IDS if author.get(name)):
+            return Ignored("own_act", "Gofer did it", actor)
         if missing := happening.missing():
             return Ignored("incomplete", f"it does not say which {missing} it is about", actor)
         return happening
@@ -268,14 +273,18 @@ def _changes(body: Fields) -> list[str]:
     return [f"{name}: {before} -> {after}" for name, before, after in cut if name]
 
 
-def _actor(user: Fields) -> Actor | None:
-    """Return the person or app. Cloud identifies people by accountId, Data Center by key and name."""
-    name = next((found for key in ("accountId", "key", "name") if (found := _id(user.get(key)))), "")
+def _actor(user: Fields) -> Actor:
+    """Return the person or app. Forms, mails and anonymous people leave it out."""
+    name = next((found for key in _IDS if (found := _id(user.get(key)))), "")
     if not name:
-        return None
-    if user.get("accountType") == "app":
-        return Actor(name, "bot")
-    return Actor(name)
+        return NOBODY
+    match user.get("accountType"):
+        case "app":
+            return Actor(name, "bot")
+        case "customer":
+            return Actor(name, "customer")
+        case _:
+            return Actor(name)
 
 
 def _id(value: object) -> str:

@@ -51,7 +51,7 @@ def _from_event(event: Event, person: Person) -> SourceContext:
 
 
 def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
-    request = event.actor.kind != "bot" and _is_request(event)
+    request = event.actor.is_person and _is_request(event)
     return subject_context(event, result, _opening(event), request=request)
 
 

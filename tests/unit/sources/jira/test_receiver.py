@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gofer.engine.first_message import is_request
 from gofer.sources.jira.receiver import TEXT_LIMIT, VALUE_LIMIT, JiraReceiver, sign
 from gofer.sources.receiver import Ignored, RawRequest
 from gofer.values.errors import BadRequest
-from gofer.values.events import Actor, Event
+from gofer.values.events import NOBODY, Actor, Event
 from gofer.values.secret import Secret
 from support.stand_ins import NOON
 
@@ -87,6 +88,28 @@ def payload(name: str, **changes: object) -> dict[str, Any]:
 
 def verdict(body: object, receiver: JiraReceiver = RECEIVER) -> Any:
     return receiver.translate(request(body=json.dumps(body).encode()))
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [
+        ("issue_created", {"user": None}),
+        ("issue_updated", {"user": {"displayName": "Anonymous"}}),
+        ("comment_created", {"comment": {"id": "10200", "author": None, "body": "@gofer status?"}}),
+        ("attachment_created", {"issue": {"id": "1"}, "attachment": {"id": "2", "filename": "a.txt"}}),
+    ],
+)
+def test_jira_event_without_a_person_is_accepted_as_anonymous(name: str, left_out: dict[str, object]) -> None:
+    event = verdict(payload(name, **left_out))
+    assert event.actor == NOBODY
+    # What nobody in particular wrote is no request of a person, wherever it comes from.
+    assert not is_request(event, followed=False)
+
+
+def test_jira_event_of_a_customer_of_a_service_project_says_so() -> None:
+    body = payload("comment_created")
+    body["comment"]["author"]["accountType"] = "customer"
+    assert verdict(body).actor == Actor(ADA, "customer")
 
 
 def test_jira_updated_issue_becomes_an_event_with_the_changes() -> None:
@@ -180,7 +203,10 @@ def test_jira_actor_of_account_type_app_is_a_bot() -> None:
     [
         (payload("issue_updated", user={"accountId": OWN}), "Gofer did it"),
         (payload("issue_updated", user={"key": "JIRAUSER1", "name": OWN}), "Gofer did it"),
-        (payload("issue_updated", user=None), "who did it"),
+        (
+            payload("issue_created", user=None, issue={"id": "1", "fields": {"creator": {"accountId": OWN}}}),
+            "Gofer did",
+        ),
         (payload("issue_updated", issue=None), "which issue"),
         (payload("attachment_created"), "which issue"),
         (payload("comment_created", comment={"author": {"accountId": ADA}}), "which comment"),
