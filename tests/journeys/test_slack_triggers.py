@@ -111,6 +111,17 @@ async def test_replies_are_followed_only_in_threads_that_gofer_answered(tmp_path
     assert [status for status, _ in found] == ["ignored", "done", "ignored", "done"]
 
 
+async def test_reply_to_another_person_is_followed_only_with_a_mention_of_gofer(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [{slack.mention: {follow_ups: true}}]") as made:
+        asked = await made.ask("@Gofer hello")
+        await made.ended(1)
+        await made.slack.say(CAPTAIN, DEPLOYS, f"<@{ONCALL}> can you check this?", thread_ts=asked.ts)
+        await made.slack.say(CAPTAIN, DEPLOYS, f"<@{ONCALL}> <@U0GOFER0> and you?", thread_ts=asked.ts)
+        await made.slack.say(CAPTAIN, DEPLOYS, "and now?", thread_ts=asked.ts)
+        assert await reasons(made, 3) == [("done", "")] * 3
+        assert len(made.answers(asked)) == 3
+
+
 async def test_direct_message_is_answered_without_a_mention(tmp_path: Path) -> None:
     async with gofer(tmp_path, "when: [slack.direct]") as made:
         direct = made.slack.direct(CAPTAIN)

@@ -174,7 +174,10 @@ async def _read_facts(
 ) -> AdmissionFacts:
     """Read the source context of an event, and the other facts that its routes depend on."""
     context = await _read_or_leave_report(step, event, read_source_context(step, event, person, shown, provenance))
-    followed = await answered_before(step, event, routes)
+    followed: Collection[str] = ()
+    # The receiver may know that a message is meant for somebody else.
+    if event.facts.get("followed") is not False:
+        followed = await answered_before(step, event, routes)
     # The delivery's facts come last: the issue or page may have changed since the receiver decided.
     return AdmissionFacts(context, {**context.facts, **known(event), **person.facts}, followed)
 

@@ -36,7 +36,7 @@ def _request(settings: SourceSettings) -> HttpRequest | None:
 
 
 def _account_of(answer: Mapping[str, object]) -> frozenset[str]:
-    return frozenset(filter(None, (as_text(answer.get("team_id")), as_text(answer.get("enterprise_id")))))
+    return frozenset(filter(None, (as_text(answer.get(name)) for name in ("team_id", "enterprise_id", "user_id"))))
 
 
 # No warning is needed here: `app.identify` makes the same request next and reports its errors.
@@ -70,7 +70,7 @@ def _receivers(settings: SourceSettings, window: Registering | None) -> Mapping[
     if not secrets:
         return {}
     return {
-        PATH: SlackReceiver(secrets),
+        PATH: SlackReceiver(secrets, settings[TEAM_IDS]),
         interactivity.PATH: InteractivityReceiver(secrets, settings[TEAM_IDS]),
     }
 
@@ -82,7 +82,10 @@ def _clause(fact: str, wanted: Sequence[str]) -> str:
         case "reply" if "false" in wanted:
             return "takes no replies in threads, because `replies` is not set"
         case "reply" | "followed":
-            return "takes messages without a mention only as replies in threads that it answered in (`follow_ups`)"
+            return (
+                "takes messages without a mention only as replies in threads that it answered in, and none that begins "
+                "with the mention of somebody else (`follow_ups`)"
+            )
         case "edited":
             return "takes no mention that an edit added"
         case _:

@@ -1,6 +1,7 @@
 """The envelope of a Slack event: its workspace, the addressed app, and the author."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from gofer.sources.receiver import Ignored, IgnoredCode, incomplete
@@ -9,6 +10,8 @@ from gofer.values.events import Actor
 
 Fields = Mapping[str, object]
 
+_WORKSPACE = re.compile(r"[TE]")
+"""The beginning of the id of a workspace or an organisation."""
 _PRIVATE = {"channel": False, "group": True, "mpim": True, "im": True, "app_home": True, "G": True}
 
 
@@ -18,8 +21,9 @@ class Delivery:
 
     event: Fields
     team: str
-    own_user: str
-    """The user id of Gofer's bot; empty if the envelope lacks it."""
+    """The workspace in which Gofer acts, whatever workspace the message was written in."""
+    own_users: Collection[str]
+    """The user ids of Gofer's bot; empty if nobody told them."""
     app: str
     shared: bool
     """Whether the channel of the event is shared with another company."""
@@ -44,11 +48,20 @@ class Delivery:
 
     def is_own(self, fields: Fields) -> bool:
         """Return whether Gofer itself is the author."""
-        user = as_text(fields.get("user"))
-        if user and user == self.own_user:
+        if as_text(fields.get("user")) in self.own_users:
             return True
         app = _app(fields)
         return bool(app) and app == self.app and is_bot(fields)
+
+    def unknown_self(self) -> Ignored | None:
+        """Return the decision for a delivery that only Gofer's own account explains; None if the account is known."""
+        if self.own_users:
+            return None
+        return self.ignored(
+            "own_account_unknown",
+            "the delivery does not name Gofer's own account; add the user id of its bot to SLACK_TEAM_ID, as in "
+            "T0123ABCD,U0123ABCD",
+        )
 
     def ignored(self, code: IgnoredCode, reason: str, fields: Fields | None = None) -> Ignored:
         """Return the decision for a delivery that starts nothing."""
@@ -59,15 +72,27 @@ class Delivery:
         return incomplete(parts, self.actor(self.event if fields is None else fields))
 
 
-def opened(envelope: Fields) -> Delivery:
-    """Return the event in an envelope."""
-    own_user = ""
-    if authorizations := as_list(envelope.get("authorizations")):
-        own_user = as_text(as_object(authorizations[0]).get("user_id"))
+def opened(envelope: Fields, account: Collection[str] = ()) -> Delivery:
+    """Return the event in an envelope. `account` are the known ids of Gofer's workspace, organisation and bot user.
+
+    An authorization is one installation of the app that may see the event: of its bot in any of its workspaces, or of
+    a person who installed it. So only the bots among them are Gofer, and none has to be there.
+    """
+    authorizations = [as_object(one) for one in as_list(envelope.get("authorizations"))]
+    bots = [one for one in authorizations if one.get("is_bot") is True]
+    own_users = {as_text(one.get("user_id")) for one in bots} | {name for name in account if not _WORKSPACE.match(name)}
+    known = [name for name in account if name.startswith("T")]
+    teams = (
+        *known * (len(known) == 1),
+        *(one.get("team_id") for one in (*bots, *authorizations)),
+        envelope.get("context_team_id"),
+    )
+    # The workspace of an app that a whole organisation installed is the one that the event names.
+    own_teams = [team for team in map(as_text, teams) if team.startswith("T")]
     return Delivery(
         event=as_object(envelope.get("event")),
-        team=as_text(envelope.get("team_id")),
-        own_user=own_user,
+        team=next(iter(own_teams), as_text(envelope.get("team_id"))),
+        own_users=frozenset(filter(None, own_users)),
         app=as_text(envelope.get("api_app_id")),
         shared=bool(envelope.get("is_ext_shared_channel")),
     )

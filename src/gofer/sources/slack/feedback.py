@@ -23,7 +23,7 @@ def possible_feedback(delivery: Delivery, *, withdrawn: bool, event: Event | Non
     user = as_text(fields.get("user"))
     emoji = as_text(fields.get("reaction"))
     at = _microseconds(as_text(fields.get("event_ts")))
-    is_on_answer = bool(delivery.own_user) and as_text(fields.get("item_user")) == delivery.own_user
+    is_on_answer = as_text(fields.get("item_user")) in delivery.own_users
     if not is_on_answer or is_bot(fields) or item.get("type") != "message":
         return None
     if not all(names) or not user or not emoji or not at:
@@ -37,7 +37,7 @@ def feedback_in_words(delivery: Delivery, post: Event) -> PossibleFeedback | Non
     at = _microseconds(post.place["ts"])
     if begins is None or not at or post.actor.kind == "bot" or not post.facts.get("reply"):
         return None
-    if begins["user"] not in (None, delivery.own_user):
+    if begins["user"] not in (None, *delivery.own_users) or post.facts.get("followed") is False:
         return None
     return PossibleFeedback(
         "slack",

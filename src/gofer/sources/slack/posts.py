@@ -3,6 +3,8 @@
 Slack delivers a mention in a channel twice, as `app_mention` and as `message`. Both have the same identity.
 """
 
+import re
+
 from gofer.sources.receiver import Ignored, PossibleFeedback, Stop, incomplete, lacking
 from gofer.sources.slack.delivery import Delivery, Fields, is_bot
 from gofer.sources.slack.feedback import feedback_in_words
@@ -15,6 +17,8 @@ _ORDINARY = frozenset({"", "file_share", "thread_broadcast", "me_message", "bot_
 """The subtypes of new messages."""
 _ALONE = frozenset({"im", "app_home"})
 """The types of conversations between one person and Gofer."""
+_TO_ANOTHER = re.compile(r"[\s*_~]*(?::[^\s:<>]{1,100}:[\s*_~]*)*<(?:@|!(?:subteam\^|here|channel|everyone|group)\b)")
+"""The beginning of a message to a person, a group, an app or everyone: their mention, after emoji or not."""
 _MOST_HOPS = 1_000
 
 
@@ -28,8 +32,11 @@ def app_mention(delivery: Delivery) -> Event | PossibleFeedback | Ignored:
 def message(delivery: Delivery) -> Event | Stop | PossibleFeedback | Ignored:
     """Return the meaning of a new, edited or deleted message."""
     event = delivery.event
-    if not delivery.own_user:
-        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
+    is_direct = as_text(event.get("channel_type")) in _ALONE
+    unknown = delivery.unknown_self()
+    # Whom a direct message addresses needs no look at its text.
+    if unknown and not is_direct:
+        return unknown
     match event.get("subtype"):
         case "message_changed":
             return _changed(delivery)
@@ -118,7 +125,7 @@ def _post(delivery: Delivery, post: Fields, kind: str) -> Event | Ignored:
         text=as_text(post.get("text"))[:TEXT_LIMIT],
         place={"team": team, "channel": channel, "ts": ts, "thread_ts": thread_ts},
         private=delivery.private(channel, as_text(post.get("channel_type"))),
-        facts=_facts(post, actor, channel, reply=thread_ts != ts),
+        facts=_facts(post, actor, channel, reply=thread_ts != ts) | _follows(post, kind),
         hops=_hops(post),
     )
 
@@ -133,10 +140,16 @@ def _facts(post: Fields, actor: Actor, channel: str, *, reply: bool) -> dict[str
     }
 
 
+def _follows(post: Fields, kind: str) -> dict[str, object]:
+    """Return the fact that a message follows no answer of Gofer's, because it begins with the mention of another."""
+    if kind == "slack.message" and _TO_ANOTHER.match(as_text(post.get("text"))):
+        return {"followed": False}
+    return {}
+
+
 def _mentions(delivery: Delivery, post: Fields) -> bool:
     text = as_text(post.get("text"))
-    user = delivery.own_user
-    return bool(user) and (f"<@{user}>" in text or f"<@{user}|" in text)
+    return any(f"<@{user}>" in text or f"<@{user}|" in text for user in delivery.own_users)
 
 
 def _hops(post: Fields) -> int:

@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from typing_extensions import override
@@ -43,8 +43,8 @@ def reaction_added(delivery: Delivery) -> Event | Stop | PossibleFeedback | Igno
 
 def reaction_removed(delivery: Delivery) -> PossibleFeedback | Ignored:
     """Return the meaning of an emoji that a person took back: at most feedback."""
-    if not delivery.own_user:
-        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
+    if unknown := delivery.unknown_self():
+        return unknown
     if delivery.is_own(delivery.event):
         return delivery.ignored("own_act", "Gofer took it back")
     return possible_feedback(delivery, withdrawn=True) or delivery.ignored(
@@ -55,8 +55,8 @@ def reaction_removed(delivery: Delivery) -> PossibleFeedback | Ignored:
 def _reaction(delivery: Delivery) -> Event | Stop | Ignored:
     event = delivery.event
     item = as_object(event.get("item"))
-    if not delivery.own_user:
-        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
+    if unknown := delivery.unknown_self():
+        return unknown
     if delivery.is_own(event):
         return delivery.ignored("own_act", "Gofer added it")
     if is_bot(event):
@@ -101,7 +101,7 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
     needed = {"a team": team, "an id of the channel": channel, "a name of the channel": name, "a creator": creator}
     if lacking := delivery.incomplete(needed):
         return lacking
-    if creator == delivery.own_user:
+    if creator in delivery.own_users:
         return Ignored("own_act", "Gofer created it", Actor(creator, "bot"))
     private = any(described.get(flag) is True for flag in ("is_private", "is_im", "is_mpim"))
     # For a shared channel, the flags of another workspace may be missing.
@@ -128,9 +128,9 @@ def member_joined(delivery: Delivery) -> Event | Ignored:
     when = as_text(event.get("event_ts"))
     if lacking := delivery.incomplete({"a team": team, "a channel": channel, "a user": user, "a time": when}):
         return lacking
-    if not delivery.own_user:
-        return delivery.ignored("own_account_unknown", "the delivery does not name Gofer's own account")
-    invited = user == delivery.own_user
+    if unknown := delivery.unknown_self():
+        return unknown
+    invited = user in delivery.own_users
     # The person who invited Gofer is the actor, because Gofer must not start itself.
     actor = user
     text = "somebody joined"
@@ -139,7 +139,7 @@ def member_joined(delivery: Delivery) -> Event | Ignored:
         actor = as_text(event.get("inviter"))
         text = "Gofer was invited"
         member = "gofer"
-    if not actor or actor == delivery.own_user:
+    if not actor or actor in delivery.own_users:
         return Ignored("own_act", "Gofer joined the channel by itself", Actor(user, "bot"))
     return Event(
         source="slack",
@@ -207,6 +207,8 @@ class SlackReceiver(Receiver):
 
     secrets: Sequence[Secret]
     """The signing secret and, during a rotation, the previous one."""
+    account: Collection[str] = ()
+    """The known ids of Gofer's workspace, organisation and bot user."""
 
     @override
     def verify(self, request: RawRequest, now: float) -> None:
@@ -228,7 +230,7 @@ class SlackReceiver(Receiver):
             case "url_verification":
                 return Handshake(as_text(body.get("challenge")))
             case "event_callback":
-                return _translated(opened(body))
+                return _translated(opened(body, self.account))
             case "app_rate_limited":
                 return app_rate_limited()
             case other:

@@ -14,23 +14,23 @@ from gofer.sources.settings import (
 from gofer.values.errors import ConfigError
 
 APPS = "https://api.slack.com/apps"
-_TEAM = re.compile(r"[TE][A-Z0-9]{1,20}", re.ASCII)
+_ID = re.compile(r"[TEUW][A-Z0-9]{1,20}", re.ASCII)
 
 
 def _api_url(name: str, text: str) -> str:
     return read_url(name, text or "https://slack.com/api") + "/"
 
 
-def _teams(name: str, text: str) -> frozenset[str]:
-    """Return the ids of a workspace and its organisation. Raises ConfigError for any other text."""
-    found = frozenset(team.strip() for team in text.split(",") if team.strip())
-    if not all(map(_TEAM.fullmatch, found)):
+def _ids(name: str, text: str) -> frozenset[str]:
+    """Return the ids of a workspace, its organisation and a bot user. Raises ConfigError for any other text."""
+    found = frozenset(one.strip() for one in text.split(",") if one.strip())
+    if not all(map(_ID.fullmatch, found)):
         raise ConfigError(f"{name} is not the id of a workspace; write one such as T0123ABCD, or T0123ABCD,E0123ABCD.")
     return found
 
 
-def _listed(teams: frozenset[str]) -> str:
-    return ",".join(sorted(teams))
+def _listed(ids: frozenset[str]) -> str:
+    return ",".join(sorted(ids))
 
 
 SIGNING_SECRETS = secrets_setting("SLACK_SIGNING_SECRET")
@@ -38,8 +38,8 @@ BOT_TOKEN = credential_setting("SLACK_BOT_TOKEN")
 APP_TOKEN = credential_setting("SLACK_APP_TOKEN")
 """The app-level token for Socket Mode, in which Gofer opens the connection and needs no public URL."""
 API_URL: Setting[str] = Setting("SLACK_API_URL", _api_url, str)
-TEAM_IDS: Setting[frozenset[str]] = Setting("SLACK_TEAM_ID", _teams, _listed)
-"""The app's workspace and its organisation. If the setting is empty, Gofer looks them up."""
+TEAM_IDS: Setting[frozenset[str]] = Setting("SLACK_TEAM_ID", _ids, _listed)
+"""The app's workspace, its organisation and its bot user. If the setting is empty, Gofer looks them up."""
 CLIENT_ID = text_setting("SLACK_CLIENT_ID")
 """The app's client id, for the sign-in to Gofer's pages when they are not on the reader's own machine."""
 CLIENT_SECRET = credential_setting("SLACK_CLIENT_SECRET")

@@ -79,7 +79,7 @@ class _Intake:
     def __init__(self, receive: Receive, settings: SourceSettings) -> None:
         self._receive = receive
         # These receivers verify nothing, because the app's token already authenticates the socket.
-        self._events = SlackReceiver(())
+        self._events = SlackReceiver((), settings[TEAM_IDS])
         self._actions = InteractivityReceiver((), settings[TEAM_IDS])
 
     async def take(self, req: AsyncBoltRequest) -> BoltResponse:
