@@ -16,7 +16,6 @@ from gofer.cli.main import COMMANDS, main
 from gofer.evals import case_begin, eval_file
 from gofer.evals.matching import OPERATORS
 from gofer.journal.entries import KINDS
-from gofer.sources.github import receiver
 from gofer.sources.github.refusals import REFUSALS as GITHUB_REFUSALS
 from gofer.sources.notion.refusals import REFUSALS as NOTION_REFUSALS
 from gofer.sources.receivers import BY_SOURCE
@@ -165,12 +164,6 @@ def refusals(document: str) -> list[tuple[str, str, str]]:
 def test_documented_refusals_have_their_rule_and_sentence(document: str, known: Refusals) -> None:
     expected = [(code, refusal.rule, refusal.sentence) for code, refusal in known.known.items()]
     assert sorted(refusals(document)) == sorted(expected)
-
-
-def test_documented_github_events_equal_the_known_events() -> None:
-    text = (ROOT / "docs/github.md").read_text()
-    assert first_column("docs/github.md", "## Events") == set(receiver.KINDS)
-    assert all(f"| `{name}` | `{kind}` |" in text for name, kind in receiver.KINDS.items())
 
 
 def test_documented_check_rules_equal_the_rules_of_the_check() -> None:

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gofer.sources.github.receiver import EVENTS as GITHUB_EVENTS
 from gofer.sources.vocabulary import Vocabulary
 
 DOCUMENTS = Path(__file__).parents[2] / "docs"
 BEGIN = "<!-- made by `make vocabulary` -->\n"
 END = "<!-- until here -->\n"
-PAGES: Mapping[str, Sequence[Vocabulary[Any]]] = {}
+PAGES: Mapping[str, Sequence[Vocabulary[Any]]] = {
+    "github.md": [GITHUB_EVENTS],
+}
 """The vocabularies by the page that shows them, in the order of the page."""
 
 

@@ -19,6 +19,7 @@ def check_conditions(workflows: Sequence[Source]) -> Iterator[Mistake]:
     for claim in (claim for source in workflows for claim in claims(source)):
         if isinstance(claim.trigger.conditions, Conditions):
             yield from _odd_words(claim, claim.trigger.conditions, names)
+            yield from _changed(claim, claim.trigger.conditions)
 
 
 def _odd_words(claim: Claim, conditions: Conditions, names: Mapping[str, Collection[str]]) -> Iterator[Mistake]:
@@ -27,10 +28,19 @@ def _odd_words(claim: Claim, conditions: Conditions, names: Mapping[str, Collect
         if loc[: len(claim.loc)] != claim.loc or loc == claim.loc:
             continue
         condition = str(loc[len(claim.loc)])
-        known = names.get(condition) or conditions.KNOWN.get(condition, ())
-        finding = odd_word(word, conditions.ODD.get(condition, ())) or _unknown(word, condition, known)
+        published = conditions.KNOWN.get(condition, ())
+        known = names.get(condition) or published
+        finding = odd_word(word, conditions.ODD.get(condition, ()))
+        finding = finding or _unknown(word, condition, known, never=bool(published))
         if finding is not None:
             yield Mistake(source.file, source.place(loc), *finding)
+
+
+def _changed(claim: Claim, conditions: Conditions) -> Iterator[Mistake]:
+    if (changed := conditions.changed()) is not None:
+        message, hint = changed
+        place = claim.source.key(claim.loc)
+        yield Mistake(claim.source.file, place, "changed-meaning", f"`{claim.trigger.kind}` {message}", hint)
 
 
 def odd_word(word: str, forms: Sequence[OddWord]) -> Finding | None:
@@ -44,12 +54,16 @@ def odd_word(word: str, forms: Sequence[OddWord]) -> Finding | None:
     return None
 
 
-def _unknown(word: str, condition: str, known: Collection[str]) -> Finding | None:
-    """Return the mistake of a word that resembles a known one, and a hint for another: a system may get new words."""
+def _unknown(word: str, condition: str, known: Collection[str], *, never: bool) -> Finding | None:
+    """Return what is wrong with a word that is not known.
+
+    It is a mistake if it resembles a known one or if there are no others (`never`), and else worth a hint.
+    """
     if not known or any(fits(word, one) for one in known):
         return None
     message = f"`{word[:80]}` is none of the words that `{condition}` can match."
+    rule: Rule = "impossible-condition" if never else "unlikely-condition"
     if meant := close_match(word, known):
         return "impossible-condition", message, f"Write `{meant}`."
     listed = ", ".join(f"`{one}`" for one in sorted(known))
-    return "unlikely-condition", message, f"Write one of these: {listed}."
+    return rule, message, f"Write one of these: {listed}."

@@ -34,6 +34,8 @@ class Vocabulary(Generic[Reader]):
     """One member in words, such as "block"."""
     members: Mapping[str, Member[Reader]]
     """Each member by the name that the vendor sends."""
+    column: str = "what the model reads"
+    """The heading of what becomes of the members."""
 
     def reader(self, name: str) -> Reader | None:
         """Return what reads a member; None if it is only named, or unknown."""
@@ -50,4 +52,4 @@ class Vocabulary(Generic[Reader]):
     def table(self) -> str:
         """Return the vocabulary as a table in Markdown."""
         rows = (f"| `{name}` | {member.cell} |" for name, member in self.members.items())
-        return "\n".join((f"| {self.title} | what the model reads |", "|---|---|", *rows))
+        return "\n".join((f"| {self.title} | {self.column} |", "|---|---|", *rows))

@@ -14,6 +14,7 @@ Rule = Literal[
     "byte-order-mark",
     "case-grader",
     "case-rows",
+    "changed-meaning",
     "check-never-fails",
     "control-character",
     "curly-quotes",
@@ -108,6 +109,7 @@ RULES: Mapping[Rule, str] = {
     "byte-order-mark": "The file begins with an invisible byte order mark.",
     "case-grader": "A grader of an eval's case cannot be imported.",
     "case-rows": "The file of rows of an eval's case is missing a column, has no rows or too many, or is no CSV.",
+    "changed-meaning": "A hint: a trigger means less than in earlier versions of Gofer.",
     "check-never-fails": "A check of runs has a limit that no run of the workflow can exceed.",
     "control-character": "The file holds a character that YAML does not allow.",
     "curly-quotes": "Curly quotes stand around a value, and YAML reads them as part of it.",
@@ -204,6 +206,7 @@ RULES: Mapping[Rule, str] = {
 
 HINTS: Collection[Rule] = frozenset(
     (
+        "changed-meaning",
         "ignored-folder",
         "named-in-prose",
         "placeholder",

@@ -70,7 +70,7 @@ class Conditions(Strict):
     ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {}
     """The odd words of each condition, which `gofer check` reports; the first form that matches counts."""
     KNOWN: ClassVar[Mapping[str, Collection[str]]] = {}
-    """The words that the system documents for a condition. It may get others."""
+    """The words that the system documents for a condition. No event has another word."""
 
     def compiled(self, kind: str) -> Iterator[tuple[str, Where]]:
         """Return the kinds of events that may start the workflow, each with its compiled conditions."""
@@ -81,6 +81,13 @@ class Conditions(Strict):
         conditions = self.model_dump(exclude_none=True, exclude_defaults=True, by_alias=False)
         named = {self.FACTS.get(name, name): value for name, value in conditions.items()}
         return {fact: _words(value) for fact, value in named.items() if fact}
+
+    def changed(self) -> tuple[str, str] | None:
+        """Return what the trigger no longer means, and what to write instead; None if it means what it always did.
+
+        The first sentence follows the name of the kind.
+        """
+        return None
 
 
 @dataclass(frozen=True, slots=True)

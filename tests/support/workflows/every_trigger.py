@@ -20,8 +20,8 @@ when:
   - notion.properties_updated
   - notion.content_updated
   - notion.commented
-  - github.pull_request
-  - github.issue
+  - github.pull_request: {action: "*"}
+  - github.issue: {action: "*"}
   - github.comment
   - github.review
   - github.push

@@ -3,13 +3,16 @@
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import parse_qs
 
 from typing_extensions import override
 
+from gofer.sources.github.event_actions import ACTIONS, LABELED
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Receiver, json_object, lacking, unknown_type
+from gofer.sources.vocabulary import Member, Vocabulary
 from gofer.values.canonical_json import as_list, as_object, as_text, decode_text, encode
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -21,16 +24,6 @@ FACT_LIMIT = 300
 """The most characters of one word of a fact."""
 FACTS_LIMIT = 100
 """The most words of one fact."""
-KINDS: Mapping[str, str] = {
-    "pull_request": "github.pull_request",
-    "issues": "github.issue",
-    "issue_comment": "github.comment",
-    "pull_request_review_comment": "github.comment",
-    "pull_request_review": "github.review",
-    "push": "github.push",
-}
-"""Kinds of events by GitHub's names. docs/github.md lists the same."""
-
 _SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
 _FULL_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 _MARKER = re.compile(r"^<!-- gofer:\S", re.MULTILINE)
@@ -85,13 +78,12 @@ class GitHubReceiver(Receiver):
             return Ignored("type_missing", said, actor)
         if name == "ping":
             return Handshake("Gofer hears GitHub.")
-        if name not in KINDS:
+        translate = EVENTS.reader(name)
+        if translate is None:
             return unknown_type("events", name, actor)
         if actor and actor.id.lower() in self.own_logins:
             return Ignored("own_act", "Gofer did it", actor)
-        if name == "push":
-            return _push(body, actor)
-        return _event(name, body, actor)
+        return translate(body, actor)
 
 
 def sign(secret: Secret, body: bytes) -> str:
@@ -116,8 +108,8 @@ def _payload(request: RawRequest) -> Fields:
     return json_object(values[0].encode())
 
 
-def _event(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
-    """Return the event on an issue or pull request, or on its comments and reviews."""
+def _event(name: str, kind: str, body: Fields, actor: Actor | None) -> Event | Ignored:
+    """Return the event `name` of GitHub on an issue or pull request, or on its comments and reviews."""
     thing = as_object(body.get("pull_request")) or as_object(body.get("issue"))
     said = as_object(body.get("review" if name == "pull_request_review" else "comment"))
     about = thing if name in ("pull_request", "issues") else said
@@ -137,14 +129,14 @@ def _event(name: str, body: Fields, actor: Actor | None) -> Event | Ignored:
         return Ignored("own_act", "Gofer wrote it", actor)
     return Event(
         source="github",
-        kind=KINDS[name],
+        kind=kind,
         identity=identity,
         conversation=f"github:{repository}:{number}",
         actor=actor,
         text=_text(about)[:TEXT_LIMIT],
         place=_place(repository, number, thing, said) | _visibility(body),
         private=False,
-        facts=_facts(name, action, repository, thing, about),
+        facts=_facts(_actions(name, body, thing), repository, thing, about),
     )
 
 
@@ -187,16 +179,28 @@ def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
     )
 
 
-def _facts(name: str, action: str, repository: str, thing: Fields, about: Fields) -> dict[str, object]:
+def _actions(name: str, body: Fields, thing: Fields) -> list[str]:
+    """Return GitHub's action, then `merged` for a merge, or the action with the label that was added later."""
+    action = as_text(body.get("action"))[:FACT_LIMIT]
+    if name == "pull_request" and action == "closed" and thing.get("merged") is True:
+        return [action, "merged"]
+    # The labels of a new issue come as events of their own, although opening it was one act.
+    if action != LABELED or thing.get("created_at") == thing.get("updated_at"):
+        return [action]
+    added = [body["label"]] if body.get("label") else as_list(thing.get("labels"))
+    return [action, *(f"{LABELED} {label}" for label in _labels(added))]
+
+
+def _labels(labels: object) -> list[str]:
+    names = [as_text(as_object(label).get("name"))[:FACT_LIMIT] for label in as_list(labels)]
+    return [label for label in names if label][:FACTS_LIMIT]
+
+
+def _facts(actions: list[str], repository: str, thing: Fields, about: Fields) -> dict[str, object]:
     """Return the facts for conditions, without facts that the delivery does not contain."""
-    merged = name == "pull_request" and action == "closed" and thing.get("merged") is True
-    facts: dict[str, object] = {
-        "action": [action[:FACT_LIMIT], "merged"] if merged else [action[:FACT_LIMIT]],
-        "repository": repository,
-    }
+    facts: dict[str, object] = {"action": actions, "repository": repository}
     if isinstance(thing.get("labels"), list):
-        names = [as_text(as_object(label).get("name"))[:FACT_LIMIT] for label in as_list(thing.get("labels"))]
-        facts["labels"] = [label for label in names if label][:FACTS_LIMIT]
+        facts["labels"] = _labels(thing.get("labels"))
     if isinstance(draft := thing.get("draft"), bool):
         facts["draft"] = draft
     if base := as_text(as_object(thing.get("base")).get("ref"))[:FACT_LIMIT]:
@@ -294,3 +298,56 @@ def _url(value: object) -> str:
     if text.startswith(("https://", "http://")) and len(text) <= 2_000:
         return text
     return ""
+
+
+Translate = Callable[[Fields, Actor | None], Event | Ignored]
+
+
+def _acts(name: str, kind: str) -> Member[Translate]:
+    return Member(f"`{kind}`: {ACTIONS[kind].described}", partial(_event, name, kind))
+
+
+_PUSHED = "`github.push`: commits on a branch, also a new branch and a forced push, but no tag and no deleted branch"
+_UNREAD: Mapping[str, Member[Translate]] = {
+    "check_run": Member("a check of a commit, which starts nothing"),
+    "check_suite": Member("the checks of a commit, which starts nothing"),
+    "code_scanning_alert": Member("an alert of code scanning, which starts nothing"),
+    "commit_comment": Member("a comment on a commit outside a pull request, which starts nothing"),
+    "create": Member("a new branch or tag, which starts nothing"),
+    "delete": Member("a deleted branch or tag, which starts nothing"),
+    "dependabot_alert": Member("an alert of Dependabot, which starts nothing"),
+    "deployment": Member("a deployment, which starts nothing"),
+    "deployment_status": Member("the state of a deployment, which starts nothing"),
+    "discussion": Member("a discussion, which starts nothing"),
+    "discussion_comment": Member("a comment on a discussion, which starts nothing"),
+    "fork": Member("a fork, which starts nothing"),
+    "issue_dependencies": Member("an issue that blocks another, which starts nothing"),
+    "merge_group": Member("an entry of the merge queue, which starts nothing"),
+    "milestone": Member("a milestone, which starts nothing"),
+    "projects_v2_item": Member("an item of a project, which starts nothing"),
+    "pull_request_review_thread": Member("a review thread that is resolved or opened again, which starts nothing"),
+    "release": Member("a release, which starts nothing"),
+    "repository_dispatch": Member("an event that a program sends, which starts nothing"),
+    "secret_scanning_alert": Member("an alert of secret scanning, which starts nothing"),
+    "status": Member("the status of a commit, which starts nothing"),
+    "sub_issues": Member("an issue below another, which starts nothing"),
+    "workflow_dispatch": Member("a workflow of GitHub Actions that a person starts, which starts nothing"),
+    "workflow_job": Member("a job of GitHub Actions, which starts nothing"),
+    "workflow_run": Member("a run of GitHub Actions, which starts nothing"),
+}
+"""Events that start nothing, as every event that is not in the table."""
+EVENTS: Vocabulary[Translate] = Vocabulary(
+    "event of GitHub",
+    "event",
+    {
+        "pull_request": _acts("pull_request", "github.pull_request"),
+        "issues": _acts("issues", "github.issue"),
+        "issue_comment": _acts("issue_comment", "github.comment"),
+        "pull_request_review_comment": _acts("pull_request_review_comment", "github.comment"),
+        "pull_request_review": _acts("pull_request_review", "github.review"),
+        "push": Member(_PUSHED, _push),
+        **_UNREAD,
+    },
+    column="what it starts",
+)
+"""The events on repositories that GitHub publishes. It has more about organisations, their members and packages."""

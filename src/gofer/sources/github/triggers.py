@@ -4,8 +4,11 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
+from typing_extensions import override
+
+from gofer.sources.github.event_actions import ACTIONS, Actions
 from gofer.workflows.form_parts import Names
-from gofer.workflows.when import SAYS, Conditions, OddWord, TriggerKind, TriggerSpec, odd
+from gofer.workflows.when import SAYS, Conditions, OddWord, TriggerKind, TriggerSpec, Where, odd
 from gofer.workflows.writes import Listable, place_entry
 
 _REPOSITORY = r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}"
@@ -24,11 +27,6 @@ _BRANCHES: Sequence[OddWord] = (
     odd(r"refs/.*", "is no branch", "Remove it, because only branches start workflows."),
     odd(r".*\s.*", "has a space, and no branch has one", "Write a list with one branch an item."),
 )
-_OF_BOTH = frozenset((
-    "assigned", "closed", "demilestoned", "edited", "labeled", "locked", "milestoned", "opened", "reopened",
-    "unassigned", "unlabeled", "unlocked",
-))  # fmt: skip
-"""The actions on pull requests and on issues."""
 
 
 class GithubConditions(Conditions):
@@ -36,27 +34,41 @@ class GithubConditions(Conditions):
 
     FACTS: ClassVar[Mapping[str, str]] = {"label": "labels"}
     ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {"repository": _REPOSITORIES}
+    ACTIONS: ClassVar[Actions]
 
     repository: Names | None = None
     """Repositories, such as `acme/shop` or `acme/*`."""
     action: Names | None = None
-    """The action, in GitHub's words.
+    """The action, in GitHub's words. Left out: something new begins, such as `opened` or `created`.
 
     `merged` means closed and merged, `closed` means closed with or without a merge.
     """
     label: Names | None = None
-    """Labels; the issue or pull request must have one of them."""
+    """Labels; the issue or pull request must have one of them. Without `action`, adding one also counts."""
+
+    @override
+    def where(self) -> Where:
+        conditions = super().where()
+        return {"action": self.ACTIONS.by_default(conditions.get("labels", [])), **conditions}
+
+    @override
+    def changed(self) -> tuple[str, str] | None:
+        if self.action is not None:
+            return None
+        taken = ", ".join(f"`{action}`" for action in self.where()["action"])
+        listed = ", ".join(self.ACTIONS.starts)
+        return (
+            f"without `action` means only {taken}; in earlier versions it meant every action.",
+            f'Name what should start it, such as `action: [{listed}]`, or write `action: "*"` for all as before.',
+        )
 
 
 class GithubPullRequest(GithubConditions):
     """A person or app opens, changes, closes or merges a pull request."""
 
     ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {"repository": _REPOSITORIES, "base": _BRANCHES}
-    KNOWN: ClassVar[Mapping[str, Collection[str]]] = {
-        "action": _OF_BOTH
-        | {"auto_merge_disabled", "auto_merge_enabled", "converted_to_draft", "dequeued", "enqueued", "merged"}
-        | {"ready_for_review", "review_request_removed", "review_requested", "synchronize"}
-    }
+    ACTIONS: ClassVar[Actions] = ACTIONS["github.pull_request"]
+    KNOWN: ClassVar[Mapping[str, Collection[str]]] = {"action": ACTIONS.every}
 
     base: Names | None = None
     """Branches into which the pull request is to be merged."""
@@ -65,22 +77,23 @@ class GithubPullRequest(GithubConditions):
 class GithubIssue(GithubConditions):
     """A person or app opens, changes or closes an issue."""
 
-    KNOWN: ClassVar[Mapping[str, Collection[str]]] = {
-        "action": _OF_BOTH | {"deleted", "pinned", "transferred", "typed", "unpinned", "untyped"}
-    }
+    ACTIONS: ClassVar[Actions] = ACTIONS["github.issue"]
+    KNOWN: ClassVar[Mapping[str, Collection[str]]] = {"action": ACTIONS.every}
 
 
 class GithubReview(GithubConditions):
     """A person or app reviews a pull request."""
 
-    KNOWN: ClassVar[Mapping[str, Collection[str]]] = {"action": ("dismissed", "edited", "submitted")}
+    ACTIONS: ClassVar[Actions] = ACTIONS["github.review"]
+    KNOWN: ClassVar[Mapping[str, Collection[str]]] = {"action": ACTIONS.every}
 
 
 class GithubComment(GithubConditions):
     """A person or app comments on an issue or pull request."""
 
     ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {"repository": _REPOSITORIES, "says": SAYS}
-    KNOWN: ClassVar[Mapping[str, Collection[str]]] = {"action": ("created", "deleted", "edited")}
+    ACTIONS: ClassVar[Actions] = ACTIONS["github.comment"]
+    KNOWN: ClassVar[Mapping[str, Collection[str]]] = {"action": ACTIONS.every}
 
     says: Names | None = None
     """Patterns for the text of the comment, such as `*@gofer*`."""

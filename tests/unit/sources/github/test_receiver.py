@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.sources.github.receiver import KINDS, TEXT_LIMIT, GitHubReceiver, of_private_repository, sign
+from gofer.sources.github.receiver import EVENTS as PUBLISHED
+from gofer.sources.github.receiver import TEXT_LIMIT, GitHubReceiver, of_private_repository, sign
 from gofer.sources.receiver import Handshake, Ignored, RawRequest
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -127,7 +128,7 @@ def test_github_merge_becomes_an_event() -> None:
         ("closed", False, ["closed"]),
         ("closed", "true", ["closed"]),
         ("opened", True, ["opened"]),
-        ("labeled", True, ["labeled"]),
+        ("labeled", True, ["labeled", "labeled money"]),
     ],
 )
 def test_github_action_merged_needs_closed_and_the_merged_flag(action: str, merged: object, fact: list[str]) -> None:
@@ -284,7 +285,7 @@ def test_delivery_that_starts_no_run_is_ignored_with_a_reason(name: str, change:
 
 
 def test_github_acts_of_people_on_texts_of_gofer_become_events() -> None:
-    assert happened("issues", ours("issue")).facts["action"] == ["labeled"]
+    assert happened("issues", ours("issue")).facts["action"] == ["labeled", "labeled urgent"]
     quoted = happened("issue_comment", lambda body: body["comment"].update(body="> <!-- gofer:run1 -->\n\nWhy?"))
     assert quoted.text.endswith("Why?")
 
@@ -329,7 +330,7 @@ def test_github_receiver_translates_any_payload_without_an_exception(data: st.Da
             part[key] = data.draw(FIELDS)
         for key in data.draw(st.lists(st.sampled_from(sorted(part)), max_size=2)):
             part.pop(key, None)
-    verdict = translated(data.draw(st.sampled_from([*KINDS, name, "ping", ""])), body)
+    verdict = translated(data.draw(st.sampled_from([*PUBLISHED.members, name, "ping", ""])), body)
     assert isinstance(verdict, Event | Handshake | Ignored)
     if isinstance(verdict, Event):
         assert all(isinstance(value, str) and value for value in verdict.place.values())
