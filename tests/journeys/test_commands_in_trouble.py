@@ -20,13 +20,13 @@ from support.processes import commands_in_trouble
 TESTS = Path(__file__).parents[1]
 READS_ONLY = {"docs", "check", "schema", "explain", "extract", "version", "manifest"}
 """Commands that read files of the company and nothing else."""
-NOT_SET_UP = {"template", "publish", "package", "upgrade"}
-"""Commands that end before the trouble, because a setting or an option is missing."""
+NOT_SET_UP = {"publish"}
+"""Commands that end before the trouble, because a setting is missing. This one writes nothing here."""
 ADVICE = {"review"}
 """Commands whose exit code says that they could not advise."""
-FREE = {"version": {"init", "new", "eval", "restore"}}
+FREE = {"version": {"init", "new", "eval", "restore", "upgrade", "template", "package"}}
 """Commands that the trouble does not concern."""
-LISTS = {"doctor", "template"}
+LISTS = {"doctor"}
 """Commands that list everything that is missing, one a line."""
 
 

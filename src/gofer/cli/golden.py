@@ -10,12 +10,12 @@ from pathlib import Path
 from gofer.app.operations import Operations
 from gofer.app.replay import open_replayer
 from gofer.app.settings import process_settings
+from gofer.app.whole_files import write_new
 from gofer.cli.arguments import nonempty, operations_with, place_options
 from gofer.cli.terminal import print_lines
 from gofer.evals.goldens.golden_file import FOLDER, NAME, golden_text, recording_path
 from gofer.evals.goldens.golden_of_runs import MadeGolden, Wish, golden_of
 from gofer.evals.goldens.golden_reader import read_golden
-from gofer.evals.goldens.new_files import write_files
 from gofer.evals.goldens.playing import play_recorded
 from gofer.evals.goldens.replayed_case import renewed
 from gofer.evals.goldens.spreadsheet import csv_text
@@ -132,7 +132,7 @@ async def _play(names: Sequence[str], *, renew: bool) -> int:
             played = await play_recorded(read, replayer.replay, replayer.services.tools)
             if renew and played.keeps_the_path:
                 files = await renewed(read, replayer.replay)
-                write_files(files, force=True)
+                write_new(files, force=True)
                 print_lines([f"{path.stem}: {'written anew' if files else 'as it was'}"])
                 continue
             differs = differs or bool(played.differs)
@@ -203,7 +203,7 @@ def _write(made: MadeGolden, arguments: argparse.Namespace) -> list[Path]:
     contents = {path: golden_text(golden).encode(), recording_path(path): made.recording}
     if arguments.csv:
         contents[path.with_suffix(".csv")] = csv_text(golden).encode("utf-8-sig")
-    write_files(contents, force=arguments.force)
+    write_new(contents, force=arguments.force)
     return [*contents]
 
 

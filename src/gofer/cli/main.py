@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Protocol, cast
 
-from gofer.app.embedded.state_files import refused
+from gofer.app.embedded.state_files import FULL, refused
 from gofer.app.private_files import forbid_core_dumps
 from gofer.sources.manual import listed
 from gofer.sources.manuals import WORKPLACE_MANUAL
@@ -163,7 +163,11 @@ def _refused(error: OSError) -> str:
         file, _, reason = error.args[0][0]
         # Behind the colon it names the copy, which people do not know.
         return f"{file} cannot be copied ({reason.partition(':')[0]}); check the folder and the disk."
-    return str(refused(error.filename or "A file", error))
+    # The copy of a file names both; what is not accessible is more often the first one.
+    place = error.filename
+    if error.errno in FULL and error.filename2:
+        place = error.filename2
+    return str(refused(place or "A file", error))
 
 
 def _without_reader() -> int:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from gofer.app.source_template import add_source, source_template
+from gofer.app.whole_files import write_all
 from gofer.sources.receivers import BY_SOURCE
 from gofer.values.errors import ConfigError
 
@@ -29,5 +30,5 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     if not arguments.into.is_file():
         raise ConfigError(f"There is no file {arguments.into}; name the template of the deployment.")
-    arguments.into.write_text(add_source(spec, arguments.into.read_text(encoding="utf-8")), encoding="utf-8")
+    write_all({arguments.into: add_source(spec, arguments.into.read_text(encoding="utf-8")).encode()})
     return 0

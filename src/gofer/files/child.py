@@ -154,7 +154,8 @@ class _Helper:
         self._control, theirs = socket.socketpair()
         # The helper has another working directory, so relative import folders must be resolved here.
         path = json.dumps([str(Path(entry).absolute()) for entry in sys.path])
-        command = [sys.executable, "-I", "-S", "-c", _BOOT, path, module, str(theirs.fileno())]
+        # On a full disk Python writes half of a file of bytecode, with which no later process can start.
+        command = [sys.executable, "-B", "-I", "-S", "-c", _BOOT, path, module, str(theirs.fileno())]
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - ourselves, with a module that our own code names
                 [*command, str(limits.memory), str(limits.seconds), str(limits.wall)],

@@ -9,6 +9,7 @@ import ctypes
 import importlib
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -51,13 +52,12 @@ def words(run: str) -> Mapping[str, Sequence[str]]:
     """Return a call of each command that succeeds on a sound machine, or ends early for want of a setting."""
     called: dict[str, Sequence[str]] = {
         "init": ["../fresh"],
-        "upgrade": ["no version"],
         "new": ["workflow", "ask-hr"],
         "demo": ["--exit", "--here"],
         "doctor": ["--offline"],
         "template": ["jira", "--into", "template.yaml"],
         "publish": ["--dry-run", "--stage", "prod"],
-        "package": ["out"],
+        "package": ["out", "JiraFunction", "--here", "--without-bytecode"],
         "explain": ["--source", "slack", EVENT],
         "extract": ["README.md"],
         "run": ["answer-here", "--event", EVENT],
@@ -151,6 +151,25 @@ def raise_version(database: Path) -> None:
         connection.commit()
 
 
+def remove_source(template: Path, system: str) -> None:
+    """Remove the parts of a source from a template, as if it were another company's."""
+    kept: list[str] = []
+    block = ""
+    for line in template.read_text().splitlines(keepends=True):
+        if re.match(r" {0,2}\S", line):
+            block = line
+        if system not in block.strip()[: len(system)] and system not in line:
+            kept.append(line)
+    template.write_text("".join(kept))
+
+
+def age(file: Path) -> None:
+    """Let a file be one that an earlier Gofer wrote, and another that the next one joins with a change."""
+    pristine = Path(".gofer-init", "files", file)
+    for path in (file, pristine):
+        path.write_text("# Of an earlier version.\n")
+
+
 def played(called: Sequence[str], before: Callable[[], None]) -> tuple[int, str]:
     """Return the exit code and the output of a command in a forked process."""
     reads, writes = os.pipe()
@@ -209,13 +228,16 @@ def results(trouble: str, run: str) -> Iterator[tuple[str, Mapping[str, object]]
 if __name__ == "__main__":
     # On a full disk Python would leave half of a module's bytecode behind.
     sys.dont_write_bytecode = True
-    os.environ.update(GOFER_DATA=".gofer", GOFER_BACKUP_PASSPHRASE="correct horse battery staple")
+    os.environ.update(
+        PYTHONDONTWRITEBYTECODE="1", GOFER_DATA=".gofer", GOFER_BACKUP_PASSPHRASE="correct horse battery staple"
+    )
     for command in COMMANDS:
         importlib.import_module(f"gofer.cli.{command}")
     os.chdir(sys.argv[1])
-    played(["init", "acme"], nothing)
+    played(["init", "acme", "--aws"], nothing)
     os.chdir("acme")
-    Path("template.yaml").write_text("Resources: {}\n")
+    remove_source(Path("template.yaml"), "Jira")
+    age(Path("deploy/prod.toml"))
     played(["run", "answer-here", "--event", EVENT], nothing)
     _, listed = played(["runs"], nothing)
     played(["backup", "../earlier"], nothing)

@@ -21,6 +21,8 @@ _SENTENCES = {
     errno.EDQUOT: "does not fit into the quota of this user; free some space and start again",
     errno.EIO: "cannot be read or written, because the disk failed; check the disk, then restore a backup",
 }
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+"""The numbers of errors at a file that has no more room."""
 
 
 def refused(path: Path | str, error: OSError) -> MachineError:

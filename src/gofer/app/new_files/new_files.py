@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from gofer.app.catalog import mistakes
 from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.app.new_files.triggers import Example, example_of, trigger
-from gofer.app.new_repository.writing import all_or_none
+from gofer.app.whole_files import write_all
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
 from gofer.values.outside import SystemClock
@@ -84,9 +84,7 @@ def write_new(wanted: Wanted, root: Path) -> Made:
         if begun.evals and _new_mistakes(copy, before, files):
             files = begun.files
             commands = [*begun.next, *begun.next_without_evals]
-    with all_or_none(root, files):
-        for path, content in files.items():
-            _write(root / path, content)
+    write_all({root / path: content.encode() for path, content in files.items()})
     return Made(list(files), commands)
 
 

@@ -21,10 +21,9 @@ from gofer.app.new_repository.writing import (
     installed_parts,
     local_wheel,
     new_files,
-    note_facts,
-    vendor,
-    write,
+    notes,
 )
+from gofer.app.whole_files import write_all
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ConfigError
 
@@ -73,14 +72,17 @@ def upgrade(folder: Path) -> Upgrade:
     wheel = local_wheel()
     made = new_files(asked, wheel)
     changes = tuple(_changes(folder, made))
-    for change in changes:
-        for path, content in change.writes.items():
-            write(folder / path, content)
-    for path, content in made.items():
-        write(folder / PRISTINE / "files" / path, content)
-    note_facts(asked)
-    vendor(folder, wheel)
+    texts = {path: content for change in changes for path, content in change.writes.items()}
+    write_all({folder / path: content for path, content in {**texts, **notes(asked, made, wheel)}.items()})
+    _remove_earlier_wheels(folder, wheel)
     return Upgrade(as_text(facts.get("gofer")), gofer_version(), changes)
+
+
+def _remove_earlier_wheels(folder: Path, wheel: Path | None) -> None:
+    if wheel is not None:
+        for earlier in (folder / "vendor").glob("gofer-*.whl"):
+            if earlier.name != wheel.name:
+                earlier.unlink()
 
 
 def _facts(folder: Path) -> Mapping[str, object]:

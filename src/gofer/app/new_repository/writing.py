@@ -3,9 +3,7 @@
 import hashlib
 import json
 import re
-import shutil
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import distribution, requires
 from pathlib import Path
@@ -16,6 +14,7 @@ from gofer.app.new_repository.contents import aws_files, pipeline_files, shipped
 from gofer.app.new_repository.first_run import first_run
 from gofer.app.new_repository.locking import locked
 from gofer.app.new_repository.shipped import gofer_version, shipped
+from gofer.app.whole_files import write_all
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError
 from gofer.values.parts import PARTS
@@ -82,12 +81,8 @@ def write_repository(asked: Asked) -> Written:
             f"{asked.folder / in_the_way[0]} exists already, and `gofer init` overwrites nothing. Choose a folder that "
             f"is empty or has {' and '.join(_OF_FORGES)} at most; `gofer upgrade` brings a repository to a new version."
         )
-    with all_or_none(asked.folder, [*made, PRISTINE, "vendor"], kept):
-        for path, content in made.items():
-            write(asked.folder / path, _below(kept.get(path, b""), content))
-            write(asked.folder / PRISTINE / "files" / path, content)
-        note_facts(asked)
-        vendor(asked.folder, wheel)
+    texts = {path: _below(kept.get(path, b""), content) for path, content in made.items()}
+    write_all({asked.folder / path: content for path, content in {**texts, **notes(asked, made, wheel)}.items()})
     return Written(list(made), wheel is not None, sorted(kept))
 
 
@@ -108,8 +103,17 @@ def _below(kept: bytes, written: bytes) -> bytes:
     return kept.rstrip() + b"\n\n" + written
 
 
-def note_facts(asked: Asked) -> None:
-    """Note the version of Gofer and what was asked, for upgrades."""
+def notes(asked: Asked, made: Mapping[str, bytes], wheel: Path | None) -> Mapping[str, bytes]:
+    """Return the files for upgrades by their paths: those that were made, what was asked, and the wheel of Gofer."""
+    pristine = {f"{PRISTINE}/files/{path}": content for path, content in made.items()}
+    vendored: dict[str, bytes] = {}
+    if wheel is not None:
+        vendored[f"vendor/{wheel.name}"] = wheel.read_bytes()
+    return {**pristine, FACTS: _facts(asked), **vendored}
+
+
+def _facts(asked: Asked) -> bytes:
+    """Return the version of Gofer and what was asked, as JSON."""
     facts = {
         "gofer": gofer_version(),
         "workflows": list(asked.workflows),
@@ -118,18 +122,7 @@ def note_facts(asked: Asked) -> None:
         "aws": asked.aws,
         "owners": list(asked.owners),
     }
-    write(asked.folder / FACTS, f"{json.dumps(facts, indent=2)}\n".encode())
-
-
-def vendor(folder: Path, wheel: Path | None) -> None:
-    """Copy the wheel of Gofer into a repository, in place of an earlier one."""
-    if wheel is None:
-        return
-    kept = folder / "vendor" / wheel.name
-    write(kept, wheel.read_bytes())
-    for earlier in kept.parent.glob("gofer-*.whl"):
-        if earlier != kept:
-            earlier.unlink()
+    return f"{json.dumps(facts, indent=2)}\n".encode()
 
 
 def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
@@ -258,30 +251,3 @@ def local_wheel() -> Path | None:
     if url.scheme == "file" and path.suffix == ".whl" and path.is_file():
         return path
     return None
-
-
-@contextmanager
-def all_or_none(folder: Path, new: Iterable[str], kept: Mapping[str, bytes] | None = None) -> Generator[None]:
-    """Remove these new files and folders again, with the folders above that are new, if one cannot be written.
-
-    The files of `kept` get their earlier content back.
-    """
-    paths = [folder / path for path in new]
-    missing = {parent for path in paths for parent in (path, *path.parents) if not parent.exists()}
-    try:
-        yield
-    except OSError:
-        for path in missing:
-            shutil.rmtree(path, ignore_errors=True)
-            path.unlink(missing_ok=True)
-        for name, content in (kept or {}).items():
-            write(folder / name, content)
-        raise
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file and the folders above it; programs, which begin with `#!`, may be executed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    if content.startswith(b"#!"):
-        path.chmod(0o755)

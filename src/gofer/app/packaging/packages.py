@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import gofer
+from gofer.app.backup.copied_files import emptied_on_failure
 from gofer.app.catalog import mistakes, price_list
 from gofer.app.new_repository.shipped import shipped
 from gofer.app.packaging.bytecode import compile_all
@@ -97,13 +98,13 @@ def package(
     if uv and bytecode:
         python = interpreter(uv)
     shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    kind = KINDS[handler]
-    _add_libraries(kind, target, uv, take)
-    copy_own(handler, target, root)
-    if not bytecode:
-        return ()
-    return compile_all(target, python, OWN)
+    with emptied_on_failure(target):
+        target.mkdir(parents=True)
+        _add_libraries(KINDS[handler], target, uv, take)
+        copy_own(handler, target, root)
+        if not bytecode:
+            return ()
+        return compile_all(target, python, OWN)
 
 
 def _add_libraries(kind: str, target: Path, uv: str, take: Take) -> None:

@@ -14,10 +14,8 @@ from gofer.app.new_repository.upgrade import upgrade
 from gofer.app.new_repository.writing import (
     PRISTINE,
     Asked,
-    all_or_none,
     named_owners,
     new_files,
-    write,
     write_repository,
 )
 from gofer.values.errors import ConfigError
@@ -122,22 +120,3 @@ def test_lock_of_the_tests_has_pytest_with_hashes_and_no_library_of_gofer(tmp_pa
     assert "pydantic" not in names
     assert "://" not in lock
     assert lock.count("--hash=sha256:") >= len(names)
-
-
-def test_file_that_cannot_be_written_leaves_the_folder_as_before(tmp_path: Path) -> None:
-    write(tmp_path / "README.md", b"Ours.\n")
-    write(tmp_path / "notes" / "old.txt", b"old\n")
-    with pytest.raises(OSError, match="README"):
-        write_three(tmp_path)
-    left = {str(path.relative_to(tmp_path)): path.is_file() for path in tmp_path.rglob("*")}
-    assert left == {"README.md": True, "notes": False, "notes/old.txt": True}
-    assert (tmp_path / "README.md").read_bytes() == b"Ours.\n"
-
-
-def write_three(folder: Path) -> None:
-    """Write two new files and a kept one, and fail at a fourth."""
-    with all_or_none(folder, ["fresh/a/one.txt", "notes/new.txt"], {"README.md": b"Ours.\n"}):
-        write(folder / "fresh" / "a" / "one.txt", b"1")
-        write(folder / "notes" / "new.txt", b"2")
-        write(folder / "README.md", b"Gofer's.\n")
-        write(folder / "README.md" / "three.txt", b"3")
