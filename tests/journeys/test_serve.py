@@ -137,14 +137,18 @@ async def test_run_under_way_is_handed_over_at_a_stop_and_answered_once_after_re
     assert len(questions) == 1
 
 
-async def test_serve_names_the_scopes_that_the_slack_app_lacks(tmp_path: Path) -> None:
+async def test_serve_names_the_scopes_that_the_slack_app_lacks_and_answers(tmp_path: Path) -> None:
     async with operator_folder(tmp_path) as made:
         manifest = yaml.safe_load(made.manifest("--socket"))
-        manifest["oauth_config"]["scopes"]["bot"].remove("reactions:write")
+        # An app from before Gofer answered in group direct messages.
+        for scope in ("mpim:history", "mpim:read", "reactions:write"):
+            manifest["oauth_config"]["scopes"]["bot"].remove(scope)
+        manifest["settings"]["event_subscriptions"]["bot_events"].remove("message.mpim")
         made.slack.install(manifest)
         made.write_env(**SOCKET)
         running = await made.start("serve", "--port", "0")
-        await running.says("The Slack app lacks reactions:write")
+        await running.says("The Slack app lacks mpim:history, mpim:read, reactions:write")
+        assert (await made.answer(await made.ask("@Gofer hello"))).text
         assert await running.stop() == 0
 
 

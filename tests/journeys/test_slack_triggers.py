@@ -9,6 +9,7 @@ import pytest
 
 from gofer.journal.coordination import Head
 from gofer.journal.entries import MessageReceived
+from gofer_simulators.slack.workspace import Channel
 from support.app.company import Company
 from support.app.one_workflow import (
     CAPTAIN,
@@ -129,6 +130,22 @@ async def test_direct_message_is_answered_without_a_mention(tmp_path: Path) -> N
         (head,) = await made.ended()
         assert (head.status, head.private) == ("done", True)
         assert texts(made.answers(said)) == ["Here you are."]
+
+
+async def test_mention_in_a_group_direct_message_is_answered_there_and_stays_private(tmp_path: Path) -> None:
+    model = Echo()
+    async with gofer(tmp_path, "when: [slack.mention, slack.direct]", model) as made:
+        members = ("U0GOFER0", CAPTAIN, ONCALL)
+        group = made.slack.workspace.put_channel(Channel("C0GROUP00", "mpdm-captain--oncall--gofer-1", "mpim", members))
+        await made.slack.say(ONCALL, group.id, "the two of us first")
+        asked = await made.slack.say(CAPTAIN, group.id, "<@U0GOFER0> is it up?")
+        (head,) = await made.ended()
+        assert (head.status, head.private) == ("done", True)
+        assert texts(made.answers(asked)) == ["Here you are."]
+    told = model.bodies[0].decode()
+    assert "mentioned you in the message" in told
+    assert "Thread in a group direct message, 1 message" in told
+    assert "wrote to you directly" not in told
 
 
 async def test_new_channel_with_a_matching_name_is_joined_and_gets_the_answer(tmp_path: Path) -> None:

@@ -166,8 +166,8 @@ def _if_received(workspace: Workspace, channel: Channel, event: JsonObject, even
 
 
 def _sends_app_mention(workspace: Workspace, channel: Channel) -> bool:
-    """Return whether Slack sends `app_mention` for a channel; for a direct message it sends only `message`."""
-    return channel.kind == "channel" or (channel.kind != "im" and _bot_receives(workspace, channel))
+    """Return whether Slack sends `app_mention` for a channel; for direct messages it sends only `message`."""
+    return channel.kind == "channel" or (channel.kind == "group" and _bot_receives(workspace, channel))
 
 
 def _adds_mention(workspace: Workspace, before: Message, after: Message) -> bool:

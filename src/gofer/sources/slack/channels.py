@@ -17,8 +17,16 @@ from gofer.sources.slack.names import (
     mock_messages,
     one_line,
 )
-from gofer.sources.slack.places import channel_id, channel_name, channel_place, check_readable, in_channel, is_private
-from gofer.sources.slack.read_thread import DIRECT, Message, render
+from gofer.sources.slack.places import (
+    channel_id,
+    channel_name,
+    channel_place,
+    check_readable,
+    in_channel,
+    is_private,
+    shown_name,
+)
+from gofer.sources.slack.read_thread import Message, render
 from gofer.sources.slack.scopes import scopes
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
@@ -52,7 +60,7 @@ async def slack_read_channel(api: SlackApi, call: Call, arguments: ReadChannel) 
     messages = await _newest(api, call, channel, arguments.limit)
     people = {as_text(message.get("user")) for message in messages}
     names = await look_up(api, call, people | mentioned(as_text(message.get("text")) for message in messages))
-    return _channel_result(one_line(as_text(info.get("name"))) or DIRECT, messages, names, private=private)
+    return _channel_result(shown_name(info), messages, names, private=private)
 
 
 @slack_read_channel.mock

@@ -21,6 +21,8 @@ from gofer.values.events import Event
 ABSENT = "channel_not_found"
 """Slack's code for a channel that does not exist or that Gofer cannot see."""
 
+DIRECT = ("a direct message", "a group direct message")
+"""The names that are shown for conversations without a name, with one person and with several."""
 PAGES = 10
 """The most pages of one person's channels that are read. A person with more channels counts as a member of none."""
 UNSEEN = ToolResult("Not seen.", "looked up a place", {"id": "", "name": ""})
@@ -192,6 +194,14 @@ def is_private(info: Mapping[str, object]) -> bool:
     """Return whether a channel is private. It is, unless Slack clearly reports it as public."""
     flags = ("is_private", "is_im", "is_mpim", "is_ext_shared")
     return info.get("is_channel") is not True or any(info.get(flag) is True for flag in flags)
+
+
+def shown_name(info: Mapping[str, object]) -> str:
+    """Return the name of a channel, or one of DIRECT. Slack's own name of a group direct message lists handles."""
+    alone, group = DIRECT
+    if info.get("is_mpim") is True:
+        return group
+    return one_line(as_text(info.get("name"))) or alone
 
 
 def check_readable(call: Call, channel: str, info: Mapping[str, object]) -> None:

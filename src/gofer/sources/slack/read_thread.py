@@ -17,7 +17,7 @@ from gofer.sources.slack.names import (
     mock_messages,
     one_line,
 )
-from gofer.sources.slack.places import channel_id, channel_name, check_readable, is_private
+from gofer.sources.slack.places import DIRECT, channel_id, channel_name, check_readable, is_private, shown_name
 from gofer.sources.slack.scopes import scopes
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
@@ -31,8 +31,6 @@ PAGE = 200
 """Messages in one request."""
 PAGES = 50
 """The most requests for one thread."""
-DIRECT = "a direct message"
-"""The name that is shown for a channel without a name."""
 TEXT_BUDGET = 30_000
 """The most characters of all message texts. The first message, the requested one and the newest ones are kept."""
 MESSAGE_LIMIT = 12_000
@@ -70,8 +68,7 @@ async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) ->
     check_readable(call, channel, info)
     messages = await _whole_thread(api, call, channel, ts)
     names = await look_up(api, call, _people(messages))
-    name = one_line(as_text(info.get("name"))) or DIRECT
-    return _thread_result(name, messages, names, ts, private=private)
+    return _thread_result(shown_name(info), messages, names, ts, private=private)
 
 
 @slack_read_thread.mock
@@ -147,9 +144,7 @@ def render(
     `files` are listed below their messages with their ids.
     """
     known = {file.id for file in files}
-    place = f"#{channel}"
-    if channel == DIRECT:
-        place = channel
+    place = channel if channel in DIRECT else f"#{channel}"
     lines = [f"{title} in {place}, {_counted(len(messages))}, oldest first:"]
     before = -1
     for index in _choose(messages, focus):

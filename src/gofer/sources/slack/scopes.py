@@ -1,7 +1,8 @@
 """The scopes that a Slack app needs for each method of the Web API that Gofer calls.
 
 Methods that act in a conversation need one scope for each kind of conversation: `channels` are public ones, `groups`
-are private ones. Direct messages also need the scopes of `slack.direct` (`sources/slack/subscriptions.py`).
+are private ones, `mpim` are group direct messages. Direct messages to Gofer alone also need the scopes of
+`slack.direct` (`sources/slack/subscriptions.py`).
 """
 
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ Method: TypeAlias = Literal[
 ]
 """The methods that Gofer calls. Any other method is a type error."""
 
-_READ = frozenset({"channels:history", "groups:history"})
+_READ = frozenset({"channels:history", "groups:history", "mpim:history"})
 SCOPES: Mapping[Method, frozenset[str]] = {
     "auth.test": frozenset(),
     "chat.delete": frozenset({"chat:write"}),
@@ -40,7 +41,7 @@ SCOPES: Mapping[Method, frozenset[str]] = {
     "chat.postMessage": frozenset({"chat:write"}),
     "chat.update": frozenset({"chat:write"}),
     "conversations.history": _READ,
-    "conversations.info": frozenset({"channels:read", "groups:read"}),
+    "conversations.info": frozenset({"channels:read", "groups:read", "mpim:read"}),
     # An app cannot join private channels.
     "conversations.join": frozenset({"channels:join"}),
     "conversations.open": frozenset({"im:write"}),

@@ -12,7 +12,11 @@ class Subscription:
     scopes: frozenset[str]
 
 
-_POSTS = Subscription(("message.channels", "message.groups"), frozenset({"channels:history", "groups:history"}))
+_POSTS = Subscription(
+    # Slack sends no `app_mention` for a mention in a group direct message.
+    ("message.channels", "message.groups", "message.mpim"),
+    frozenset({"channels:history", "groups:history", "mpim:history"}),
+)
 _REACTIONS = Subscription(("reaction_added",), frozenset({"reactions:read"}))
 
 SUBSCRIPTIONS: Mapping[str, Subscription] = {

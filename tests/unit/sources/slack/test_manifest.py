@@ -35,7 +35,7 @@ def made(*workflows: Workflow, url: str = "", socket: bool = True) -> dict[str, 
 def test_slack_manifest_lets_every_run_read_the_thread_and_post_the_answer() -> None:
     app = read_manifest(made(workflow()))
     assert app.events == {
-        *("app_mention", "message.channels", "message.groups", "reaction_added", "reaction_removed"),
+        *("app_mention", "message.channels", "message.groups", "message.mpim", "reaction_added", "reaction_removed"),
         *("app_uninstalled", "tokens_revoked"),
     }
     assert app.scopes == {
@@ -47,6 +47,8 @@ def test_slack_manifest_lets_every_run_read_the_thread_and_post_the_answer() -> 
         "files:write",
         "groups:history",
         "groups:read",
+        "mpim:history",
+        "mpim:read",
         "reactions:read",
         "users:read",
     }

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.sources.slack.names import Names
-from gofer.sources.slack.read_thread import DIRECT, MESSAGE_LIMIT, TEXT_BUDGET, ReadThread, render, slack_read_thread
+from gofer.sources.slack.places import DIRECT, shown_name
+from gofer.sources.slack.read_thread import MESSAGE_LIMIT, TEXT_BUDGET, ReadThread, render, slack_read_thread
 from gofer.tools.definition import ToolResult
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import HttpResponse
@@ -212,8 +213,11 @@ def test_slack_app_name_cannot_imitate_a_request_marker() -> None:
 
 
 def test_slack_thread_title_names_a_direct_message_and_counts_a_single_message() -> None:
-    shown = render(DIRECT, [said("U1", "hi")], Names(PEOPLE))
-    assert shown.startswith("Thread in a direct message, 1 message, oldest first:")
+    for name in DIRECT:
+        shown = render(name, [said("U1", "hi")], Names(PEOPLE))
+        assert shown.startswith(f"Thread in {name}, 1 message, oldest first:")
+    assert shown_name({"is_im": True}) == "a direct message"
+    assert shown_name({"is_mpim": True, "name": "mpdm-ada--sam--gofer-1"}) == "a group direct message"
 
 
 def test_slack_message_text_cannot_imitate_another_message() -> None:

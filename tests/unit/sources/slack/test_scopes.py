@@ -17,10 +17,13 @@ from gofer.values.proxies import DIRECT
 from gofer.values.secret import Secret
 from gofer_simulators.demo import demo_world
 from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import Channel
 from support.http import loopback
 from support.tools.calls import any_call
 
-CHANNELS = {"deploys": "C0DEPLOY0", "leads": "C0LEADS00"}
+GROUP = "C0GROUP00"
+"""A direct message of several people."""
+CHANNELS = {"deploys": "C0DEPLOY0", "leads": "C0LEADS00", "group": GROUP}
 NAMES = [tool.name for tool in bind_all(SLACK_TOOLS, SlackApi("", Secret(""))) if not tool.internal]
 
 
@@ -34,6 +37,8 @@ async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
                 for tool in bind_all(SLACK_TOOLS, SlackApi(f"{url}/api/", Secret("xoxb-simulated")))
                 if tool.name == name
             )
+            members = (slack.workspace.bot.user, "U0CAPTN0", "U0ONCAL0")
+            slack.workspace.put_channel(Channel(GROUP, "mpdm-captain--oncall--gofer-1", "mpim", members))
             said = await slack.say("U0CAPTN0", channel, "<@U0GOFER0> look")
             own = await posted(http, url, channel)
             slack.install(app(tool.target.scopes - {without}))
@@ -93,6 +98,14 @@ def test_slack_tool_uses_exactly_the_declared_scopes(name: str) -> None:
     channels = [CHANNELS["deploys"]] if name == "slack_join_channel" else CHANNELS.values()
     used = [asyncio.run(use(name, channel)) for channel in channels]
     assert frozenset().union(*used) == tool.target.scopes
+
+
+@pytest.mark.parametrize("lacked", ["mpim:history", "mpim:read"])
+@pytest.mark.parametrize("channel", ["deploys", "leads"])
+def test_app_without_the_scopes_of_group_direct_messages_reads_all_else(lacked: str, channel: str) -> None:
+    assert lacked not in asyncio.run(use("slack_read_thread", CHANNELS[channel], without=lacked))
+    with pytest.raises(ToolError, match=lacked):
+        asyncio.run(use("slack_read_thread", GROUP, without=lacked))
 
 
 def test_slack_tool_without_a_declared_scope_is_refused_by_name() -> None:
