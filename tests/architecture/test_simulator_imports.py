@@ -9,7 +9,13 @@ import gofer_simulators
 from support.code.syntax import imports
 
 FOLDER = Path(gofer_simulators.__file__).parent
-VALUES = {"gofer.values.canonical_json", "gofer.values.errors", "gofer.values.model_script", "gofer.values.visible"}
+VALUES = {
+    "gofer.values.canonical_json",
+    "gofer.values.emoji_names",
+    "gofer.values.errors",
+    "gofer.values.model_script",
+    "gofer.values.visible",
+}
 
 REGISTRIES = {"registry", "world_check", "speaker"}
 """The modules that list the vendors."""

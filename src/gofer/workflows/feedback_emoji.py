@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gofer.journal.entries import Route
+from gofer.values.emoji_names import names_of
 
 KEY = "feedback"
 """The key of the emoji in the compiled routes. No kind of event has this name."""
@@ -20,11 +21,14 @@ class FeedbackEmoji:
     bad: tuple[str, ...] = BAD
 
     def verdict(self, emoji: str) -> Literal["good", "bad"] | None:
-        """Return what an emoji says about an answer; None if it says nothing. A skin tone makes no difference."""
-        name = emoji.partition("::")[0].casefold()
-        if name in self.good:
+        """Return what an emoji says about an answer; None if it says nothing.
+
+        Each of its names counts. A skin tone makes no difference.
+        """
+        names = set(names_of(emoji.partition("::")[0].lower()))
+        if names & {*self.good}:
             return "good"
-        if name in self.bad:
+        if names & {*self.bad}:
             return "bad"
         return None
 

@@ -1,9 +1,11 @@
 """The form of the key `feedback` in `agents/defaults.yaml`."""
 
+import unicodedata
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
+from gofer.values.emoji_names import names_of
 from gofer.workflows.feedback_emoji import BAD, GOOD, FeedbackEmoji
 from gofer.workflows.form_parts import Name, Strict, listed, mistake
 
@@ -15,7 +17,7 @@ def _plain_names(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if ":" in name or len(name.split()) != 1:
             raise mistake(f"`{name[:40]}` is not the name of an emoji.", _COLONS)
-    return tuple(name.strip().casefold() for name in names)
+    return tuple(unicodedata.normalize("NFC", name.strip().lower()) for name in names)
 
 
 EmojiNames = Annotated[
@@ -36,7 +38,7 @@ class Feedback(Strict):
     @model_validator(mode="after")
     def _apart(self) -> "Feedback":
         for name in self.good:
-            if name in self.bad:
+            if not {*self.bad}.isdisjoint(names_of(name)):
                 raise mistake(
                     f"The emoji `{name}` is in both lists, so it says nothing about an answer.",
                     "Leave it in `good` or in `bad`.",

@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib.resources import files
 from types import MappingProxyType
 
+from gofer.values.emoji_names import names_of
 from gofer_simulators.slack.arguments import MAX_REPLIES, Arguments
 from gofer_simulators.slack.backend import Answer, Backend, Method
 from gofer_simulators.slack.content import content_of, edited_content_of, metadata_of
@@ -181,9 +182,14 @@ def _is_emoji(name: str, custom: frozenset[str]) -> bool:
 
 
 def change_reaction(backend: Backend, message: Message, name: str, user: str | None = None, *, added: bool) -> Message:
-    """Add or remove a reaction of a user, by default of the bot; start to deliver the event."""
+    """Add or remove a reaction of a user, by default of the bot; start to deliver the event.
+
+    Slack stores and sends the first name of an emoji that has several.
+    """
     workspace = backend.workspace
     who = user or workspace.bot.user
+    if name not in workspace.emoji:
+        name = names_of(name)[0]
     if added:
         after = workspace.react(message, name, who)
     else:

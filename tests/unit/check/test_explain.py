@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gofer.check.explain import DeliveryPath, Explanation, explain
 from gofer.sources.slack.interactivity import InteractivityReceiver
 from gofer.sources.slack.receiver import SlackReceiver
+from gofer.sources.workflow_files import TriggerForm
 from gofer.workflows.routes import Routes, read_routes
 from support.property_examples import examples
 from support.sources.every_delivery import changed, places, put
@@ -64,6 +65,16 @@ def test_explained_post_has_one_deduplication_key_for_every_event_type() -> None
     first, second = explained(json.dumps([MENTION, retry]))
     assert first.dedupe_key == second.dedupe_key
     assert (first.private, second.private) == (None, False)
+
+
+def test_explained_reaction_shows_every_name_of_the_required_emoji() -> None:
+    trigger = TriggerForm.model_validate({"slack.reaction": {"emoji": "thumbsup"}})
+    routes = read_routes({kind: [("w", where)] for kind, where in trigger.compiled()})
+    item = {"type": "message", "channel": "C0GENERA0", "ts": "1795240812.000300"}
+    reactions = [with_event(type="reaction_added", item=item, reaction=name) for name in ("+1::skin-tone-3", "tada")]
+    sent, other = explained(json.dumps(reactions), routes)
+    assert sent.workflows == ("w",)
+    assert other.ignored_because == "w requires `emoji: [thumbsup, +1]` (this is `tada`)"
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,13 @@ def mistakes(tmp_path: Path, defaults: str) -> list[str]:
             ),
         ),
         (
+            "{good: punch, bad: facepunch}",
+            (
+                "2: The emoji `punch` is in both lists, so it says nothing about an answer. "
+                "Leave it in `good` or in `bad`."
+            ),
+        ),
+        (
             "{bad: [no_entry]}",
             "2: The emoji `no_entry` stops a run, so it cannot be feedback on an answer. Take it out of the list.",
         ),
@@ -62,6 +69,13 @@ def test_emoji_reach_receivers_through_the_routes(tmp_path: Path) -> None:
     assert routes.feedback == FeedbackEmoji(good=("heart",), bad=())
     assert (routes.feedback.verdict("heart"), routes.feedback.verdict("-1")) == ("good", None)
     assert routes.workflows("feedback") == ()
+
+
+def test_emoji_counts_by_each_of_its_names(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, "feedback: {good: [punch, de\u0301ja\u0300], bad: thumbsdown}")
+    verdict = read_routes(load_catalog(folder).routes()).feedback.verdict
+    given = [verdict(emoji) for emoji in ("facepunch::skin-tone-2", "déjà", "-1", "+1")]
+    assert given == ["good", "good", "bad", None]
 
 
 def test_default_emoji_are_not_in_the_routes(tmp_path: Path) -> None:

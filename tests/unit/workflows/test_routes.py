@@ -81,6 +81,13 @@ def test_missing_fact_of_an_event_is_left_to_admission() -> None:
             [("slack.message", {"channels": ["a"]})],
         ),
         ({"slack.reaction": {"emoji": ":jira:", "channels": "any"}}, [("slack.reaction", {"emoji": ["jira"]})]),
+        ({"slack.reaction": {"emoji": "punch"}}, [("slack.reaction", {"emoji": ["punch", "facepunch"]})]),
+        (
+            {"slack.reaction": {"emoji": ":+1::skin-tone-3:"}},
+            [("slack.reaction", {"emoji": ["+1::skin-tone-3", "thumbsup::skin-tone-3"]})],
+        ),
+        ({"slack.reaction": {"emoji": "thumbsu*"}}, [("slack.reaction", {"emoji": ["thumbsu*", "+1"]})]),
+        ({"slack.reaction": {"emoji": "*"}}, [("slack.reaction", {"emoji": ["*"]})]),
         (
             {"jira.issue_updated": {"project": "OPS", "field": "status", "to": "Done", "label": ["x", "y"]}},
             [

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -66,7 +67,8 @@ def _reaction(delivery: Delivery) -> Event | Stop | Ignored:
     if item.get("type") != "message":
         return delivery.ignored("not_a_message", "it is not on a message")
     user = as_text(event.get("user"))
-    full = as_text(event.get("reaction"))
+    # A workflow file and Slack may write the same accented letter in two ways.
+    full = unicodedata.normalize("NFC", as_text(event.get("reaction")))
     emoji = full.partition("::")[0]
     team = delivery.team
     channel = as_text(item.get("channel"))

@@ -7,6 +7,7 @@ from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Need, Outcome, OwnCall, Person, SourceContext
 from gofer.sources.source import Reading
 from gofer.values.canonical_json import as_text
+from gofer.values.emoji_names import spelled
 from gofer.values.events import Event
 
 RECENT = 20
@@ -20,7 +21,6 @@ _DELETED = frozenset({"message_not_found", "thread_not_found"})
 """Slack's codes for a message that does not exist."""
 _GONE = "the message that it is about was deleted"
 _NAMED = re.compile(r"<@[UW][A-Z0-9]+(?:\|[^>]*)?>")
-_NO_EMOJI = re.compile(r"[^a-z0-9_+'-]")
 READ_THREAD = "slack_read_thread"
 READ_CHANNEL = "slack_read_channel"
 
@@ -125,7 +125,7 @@ def _event_sentence(event: Event, person: Person, channel: str) -> str:
                 f"{who} wrote to you directly, in the message with ts {ts} of a thread. Your answer is a reply there."
             )
         case "slack.reaction":
-            emoji = _NO_EMOJI.sub("", event.place.get("reaction", ""))
+            emoji = spelled(event.place.get("reaction", ""))
             return f"{who} put :{emoji}: on the message with ts {ts} of this thread."
         case "slack.channel_created":
             return f"{who} created the public channel #{' '.join(channel.split())[:80]}."

@@ -7,7 +7,9 @@ from typing import ClassVar, Literal
 from typing_extensions import override
 
 from gofer.sources.slack.posts import STOP_SIGNS
+from gofer.values.emoji_names import NAMES, names_of
 from gofer.workflows.form_parts import Names
+from gofer.workflows.routes import fits
 from gofer.workflows.when import SAYS, Conditions, OddWord, TriggerKind, TriggerSpec, Where, odd
 from gofer.workflows.writes import Listable, NamedPlaces, place_entry
 
@@ -22,7 +24,12 @@ _CHANNELS: Sequence[OddWord] = (
     odd(r".*[\s,].*", "has a space or a comma, and no channel has one", 'Write a list, as `["#general", "#random"]`.'),
 )
 _EMOJI: Sequence[OddWord] = (
-    odd(r":?([^:]+)::skin-tone-\d:?", "has a skin tone, and events have none", r"Write `\1`."),
+    odd(
+        r":?([^:]+)::skin-tone-\d:?",
+        "starts the workflow with this skin tone only",
+        r"Write `\1` for every skin tone.",
+        never=False,
+    ),
     odd(
         r".*[\u00a9\u00ae\u2190-\u2bff\u3030-\u303d\u3297\u3299\ufe0f\U0001f000-\U0001faff].*",
         "is an emoji, and events hold its name",
@@ -105,7 +112,22 @@ class SlackReaction(InChannels):
     ODD: ClassVar[Mapping[str, Sequence[OddWord]]] = {"channels": _CHANNELS, "emoji": _EMOJI}
 
     emoji: Names
-    """Names of emoji without colons; a skin tone makes no difference."""
+    """Names of emoji without colons. Each name of an emoji counts, such as `+1` and `thumbsup`, with any skin tone."""
+
+    @override
+    def where(self) -> Where:
+        where = super().where()
+        return where | {"emoji": _with_other_names(where["emoji"])}
+
+
+def _with_other_names(words: Sequence[str]) -> list[str]:
+    """Return names of emoji and patterns for them, together with the other names of the emoji that they mean."""
+    found: list[str] = []
+    for word in words:
+        found += [word, *names_of(word)]
+        if "*" in word:
+            found += [names[0] for name, names in NAMES.items() if fits(word, name) and not fits(word, names[0])]
+    return list(dict.fromkeys(found))
 
 
 class SlackChannelCreated(InSlack):

@@ -1,6 +1,7 @@
 """The tools that write messages and reactions, with links to their origin and without accidental notifications."""
 
 import re
+import unicodedata
 from collections.abc import AsyncIterator
 
 from pydantic import Field
@@ -18,10 +19,11 @@ from gofer.sources.slack.scopes import Method, scopes
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, Provenance, ToolResult
 from gofer.values.canonical_json import as_list, as_object, as_text
+from gofer.values.emoji_names import names_of, spelled
 from gofer.values.errors import ToolError
 
 _DELETED = ToolResult("Deleted.", "deleted a message")
-_EMOJI = re.compile(r":?([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):?")
+_EMOJI = re.compile(r":?(?P<name>[^\s:]+)(?P<tone>::skin-tone-[2-6])?:?")
 
 
 class PostMessage(Arguments):
@@ -191,9 +193,10 @@ def _mock_reaction(call: Call, arguments: AddReaction) -> ToolResult:
 
 
 def _emoji_name(emoji: str) -> str:
-    """Return the name of an emoji in Slack's form. Raises ToolError."""
-    if name := _EMOJI.fullmatch(emoji):
-        return name[1]
+    """Return the name that Slack sends for an emoji. Raises ToolError."""
+    written = _EMOJI.fullmatch(unicodedata.normalize("NFC", emoji.strip().lower()))
+    if written and written["name"] == spelled(written["name"]):
+        return names_of(written["name"] + (written["tone"] or ""))[0]
     raise ToolError("That is not the name of an emoji; use one such as eyes or white_check_mark.")
 
 

@@ -141,6 +141,9 @@ def test_simulated_slack_adds_and_removes_a_reaction_once() -> None:
         assert await slack.call("reactions.remove", name="jira", **item) == {"ok": True}
         assert await slack.error("reactions.remove", name="jira", **item) == "no_reaction"
         assert await slack.error("reactions.add", name=":jira:", **item) == "invalid_name"
+        assert await slack.error("reactions.add", name="white_tick", **item) == "invalid_name"
+        assert await slack.call("reactions.add", name="punch", **item) == {"ok": True}
+        assert await slack.error("reactions.add", name="facepunch", **item) == "already_reacted"
         assert await slack.error("reactions.add", name="x", channel="C1", timestamp="1.000001") == "message_not_found"
         assert await slack.error("reactions.add", name="x", channel="C1") == "no_item_specified"
 

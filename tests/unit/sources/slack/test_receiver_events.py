@@ -151,6 +151,10 @@ def test_slack_reaction_has_a_separate_identity_in_the_conversation_of_the_messa
     }
 
 
+def test_slack_reaction_has_the_same_name_for_both_spellings_of_an_accent() -> None:
+    assert event(recorded("reaction", reaction="de\u0301ja\u0300")).facts["emoji"] == ["déjà"]
+
+
 def test_slack_reaction_on_a_file_is_ignored() -> None:
     assert reason(recorded("reaction", item={"type": "file", "file": "F1"})) == "it is not on a message"
 

@@ -61,6 +61,15 @@ def test_slack_thread_result_becomes_the_source_context() -> None:
     assert READING.read(MENTION, Person("U1"), result()).words == "hi @unknown user"
 
 
+@pytest.mark.parametrize("emoji", ["対応済み", "완료", "déjà_vu", "+1"])
+def test_slack_context_names_an_emoji_in_any_script(emoji: str) -> None:
+    put = event("slack.reaction", ts="1.1", thread_ts="1.1", reaction=emoji)
+    sentence = "@Ada put :%s: on the message with ts 1.1 of this thread."
+    assert READING.read(put, ADA, result()).happened == sentence % emoji
+    odd = event("slack.reaction", ts="1.1", thread_ts="1.1", reaction=f"{emoji}: now\n")
+    assert READING.read(odd, ADA, result()).happened == sentence % f"{emoji}now"
+
+
 def test_slack_thread_of_a_run_is_taken_from_the_result_first_then_from_the_event() -> None:
     reaction = event("slack.reaction", ts="1.1")
     assert thread_of(reaction, None) == ""

@@ -93,9 +93,35 @@ def test_slack_emoji_can_be_written_with_colons(emoji: str) -> None:
     assert sent(http) == {"channel": "C0000001", "timestamp": "2.0", "name": "+1::skin-tone-2"}
 
 
-def test_slack_reaction_with_an_invalid_emoji_name_is_refused() -> None:
+@pytest.mark.parametrize(
+    "emoji", ["対応済み", "완료", "déjà_vu", "हिंदी", "チーム・開発", "+1", "1234", "e-mail", "o'clock"]
+)
+def test_slack_emoji_has_a_name_in_any_script(emoji: str) -> None:
+    http = answering()
+    assert f"now has :{emoji}:" in react(http, f":{emoji}:").text
+    assert sent(http)["name"] == emoji
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("thumbsup", "+1"),
+        (":thumbsdown::skin-tone-6:", "-1::skin-tone-6"),
+        ("Punch", "facepunch"),
+        ("white_tick", "white_check_mark"),
+        ("de\u0301ja\u0300", "déjà"),
+    ],
+)
+def test_slack_emoji_is_added_by_the_name_that_slack_uses(written: str, name: str) -> None:
+    http = answering()
+    assert f":{name}:" in react(http, written).text
+    assert sent(http)["name"] == name
+
+
+@pytest.mark.parametrize("emoji", ["👀", "not an emoji", "a:b", "eyes!", "eyes::skin-tone-9", "", ":", "a\u200bb"])
+def test_slack_reaction_with_an_invalid_emoji_name_is_refused(emoji: str) -> None:
     with pytest.raises(ToolError, match="not the name of an emoji"):
-        react(answering(), "👀")
+        react(answering(), emoji)
 
 
 def test_slack_error_codes_of_unclear_edits_have_the_rule_unclear() -> None:
