@@ -19,9 +19,10 @@ FactsOf = Callable[[str], Facts]
 class DoesNotMatch(GoferError):
     """The run ends silently, because its workflow does not match. The message is the reason that lists show."""
 
-    def __init__(self, message: str, *, cause: Cause = "") -> None:
+    def __init__(self, message: str, *, cause: Cause = "", system: str = "") -> None:
         super().__init__(message)
         self.cause: Cause = cause
+        self.system = system
 
 
 def check_hops(event: Event) -> None:

@@ -27,6 +27,7 @@ _CAUSES: Mapping[str, Cause] = {"credential": "credential", "permission": "permi
 """The cause of a failure, by the `access` of a refusal."""
 _LIMITED = frozenset({"ratelimited", "rate_limited"})
 """Codes of vendors for an app that made too many requests."""
+_HIDDEN = "what it is about was deleted, or Gofer may not read it in {system}"
 PERSON = Need("the person who asked could not be looked up", "look up the person who asked")
 
 
@@ -35,7 +36,7 @@ async def read_source_context(
 ) -> SourceContext:
     """Read the source context of an event; a text beyond the display limits `shown` becomes a file.
 
-    Raises DoesNotMatch when the object of the event is gone, RunStopped, Cancelled, OutOfTime.
+    Raises DoesNotMatch when the object of the event is gone or hidden, RunStopped, Cancelled, OutOfTime.
     """
     source = source_of(event)
     reading = source.reading
@@ -51,6 +52,9 @@ async def read_source_context(
     if isinstance(outcome, ToolResult):
         if gone := reading.gone(event, outcome):
             raise DoesNotMatch(gone)
+        if _code(outcome) in reading.hidden:
+            # Nobody can be told there. Runs with a cause are counted for the operator even if no list shows them.
+            raise DoesNotMatch(_HIDDEN.format(system=source.system), cause="refused", system=source.system)
         if outcome.status == "ok":
             return reading.read(event, person, outcome)
     raise stopped(reading.need(event), outcome, source.system)

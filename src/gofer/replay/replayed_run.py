@@ -92,7 +92,7 @@ class ReplayedRun(OwnStep):
             return
         match ended.status:
             case "ignored":
-                raise DoesNotMatch(ended.reason, cause=ended.cause)
+                raise DoesNotMatch(ended.reason, cause=ended.cause, system=ended.system)
             case "limited":
                 raise NotNow(ended.reason, ended.text)
             case _:

@@ -177,7 +177,7 @@ class Owner:
             step.heed_cancel()
             return require_effect(ending, bundle.loaded.workflow, step.checks.calls.settled, self.services.tools)
         except DoesNotMatch as error:
-            return Ending("ignored", reason=str(error), cause=error.cause)
+            return Ending("ignored", reason=str(error), cause=error.cause, system=error.system)
         except NotNow as error:
             return Ending("limited", reason=str(error), notice=error.notice)
         except RunStopped as error:

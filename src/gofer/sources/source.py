@@ -64,6 +64,8 @@ class Reading:
     """The tools that runs call by themselves for this part."""
     gone: Callable[[Event, ToolResult], str] = _there
     """Returns the reason why the object of the event no longer exists, for lists; empty when it exists."""
+    hidden: frozenset[str] = frozenset()
+    """Codes of refusals which leave open whether the object is gone or Gofer may not read it."""
 
 
 Compare = Callable[

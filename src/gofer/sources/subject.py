@@ -1,6 +1,6 @@
 """Events about an issue, a page or a pull request. One call reads the subject, and one comment on it is the answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.markdown import outline
@@ -11,11 +11,30 @@ from gofer.values.events import Event
 
 SUBJECT = Need("the issue, page or pull request could not be read", "read the issue, page or pull request")
 """The issue, page or pull request of an event."""
+_GONE = "the comment, issue, page or pull request that it is about was deleted"
 
 
 def needs_subject(event: Event) -> Need:
     """Return the need of a run for its subject."""
     return SUBJECT
+
+
+def subject_gone(*deleted: str) -> Callable[[Event, ToolResult], str]:
+    """Return the part `gone` of a reading, from the vendor's codes for a subject that was deleted.
+
+    If the vendor still sends what was deleted, the details of the result say so.
+    """
+
+    def gone(event: Event, result: ToolResult) -> str:
+        match result:
+            case ToolResult(status="ok", details={"deleted": True}):
+                return _GONE
+            case ToolResult(status="error", details={"code": code}) if code in deleted:
+                return _GONE
+            case _:
+                return ""
+
+    return gone
 
 
 def context_of_event(event: Event, opening: str) -> SourceContext:

@@ -86,6 +86,12 @@ class People:
         issue.closed_at = issue.updated_at
         self._announce_either("closed", issue, user)
 
+    def delete(self, issue: Issue) -> None:
+        """Delete an issue. The simulator sends no event."""
+        repository = self._hub.repository(issue.repository)
+        del repository.issues[issue.number]
+        repository.deleted.add(issue.number)
+
     def reopen(self, issue: Issue, user: str) -> None:
         """Reopen an issue or a pull request."""
         self._touch(issue)

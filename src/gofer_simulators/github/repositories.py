@@ -127,6 +127,8 @@ class Repository:
     submodules: frozenset[str] = frozenset()
     branches: dict[str, list[Commit]] = field(default_factory=dict[str, list[Commit]])
     issues: dict[int, Issue] = field(default_factory=dict[int, Issue])
+    deleted: set[int] = field(default_factory=set[int])
+    """The numbers of issues that were deleted."""
 
     def commits(self, ref: str = "") -> list[Commit]:
         """Return the commits of a branch, or those up to a commit, oldest first. Raises GitHubRefusal(404)."""
@@ -179,9 +181,12 @@ class Hub:
         raise GitHubRefusal(404, "Not Found")
 
     def issue(self, full_name: str, number: int) -> Issue:
-        """Return an issue or a pull request. Raises GitHubRefusal(404)."""
-        if issue := self.repository(full_name).issues.get(number):
+        """Return an issue or a pull request. Raises GitHubRefusal: 410 for a deleted issue, 404 for an unknown one."""
+        repository = self.repository(full_name)
+        if issue := repository.issues.get(number):
             return issue
+        if number in repository.deleted:
+            raise GitHubRefusal(410, "This issue was deleted")
         raise GitHubRefusal(404, "Not Found")
 
     def pull(self, full_name: str, number: int) -> tuple[Issue, Pull]:

@@ -138,6 +138,14 @@ class People:
         left = tuple(one for one in issue.attachments if one.id != attachment)
         self._site.put(replace(issue, attachments=left, updated=self._site.clock()))
 
+    def delete(self, issue: Issue, comment: str = "") -> None:
+        """Delete an issue or, with its id, one of its comments. The simulator sends no event."""
+        if not comment:
+            self._site.remove(issue)
+            return
+        left = tuple(one for one in issue.comments if one.id != comment)
+        self._site.put(replace(issue, comments=left, updated=self._site.clock()))
+
     def link_url(self, issue: Issue, global_id: str, url: str, title: str) -> tuple[RemoteLink, bool]:
         """Link an issue to an address outside Jira. Return the link and whether it is new.
 

@@ -197,6 +197,10 @@ class Site:
         self._states.setdefault(issue.id, []).append((self.clock() if at is None else at, issue))
         return issue
 
+    def remove(self, issue: Issue) -> None:
+        """Delete an issue with its comments and files."""
+        self._states.pop(issue.id, None)
+
     def all_issues(self) -> list[Issue]:
         """Return the current state of all issues, oldest first."""
         return [states[-1][1] for states in self._states.values()]

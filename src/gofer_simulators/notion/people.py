@@ -59,6 +59,10 @@ class People:
         row = self.page(page)
         row.blocks[:] = [one for one in row.blocks if one.id != block]
 
+    def trash(self, page: str, *, by: str) -> None:
+        """Move a page into the trash."""
+        self._workspace.trash(self.page(page), self.user(by), trashed=True)
+
     def comment(self, page: str, text: str, *, by: str, block: str = "", discussion: str = "") -> Comment:
         """Comment on a page or a block, in an existing or a new discussion. Raises NotionRefusal."""
         row = self.page(page)

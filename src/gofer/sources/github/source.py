@@ -11,7 +11,7 @@ from gofer.sources.listed_places import entry
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context
+from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context, subject_gone
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -67,6 +67,9 @@ READING = Reading(
     read=_read,
     need=needs_subject,
     tools=("github_get_issue", "github_get_pull_request"),
+    gone=subject_gone("gone"),
+    # GitHub answers the same for a repository that was deleted and for one to which Gofer's token has no access.
+    hidden=frozenset({"not_found"}),
 )
 ANSWERS = Answers(one_comment, _comment, tools=("github_add_comment",), has_place=_has_number)
 PLACES = Places(_look, _found, entry)

@@ -1,13 +1,13 @@
 """The tool that reads an issue, and the issue's text for a model: header, description and comments."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from pydantic import Field
 
 from gofer.sources.jira.adf_text import adf_text
-from gofer.sources.jira.api import Fields, JiraApi
+from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.get_attachment import attached, lines
 from gofer.sources.jira.issues import SEES, is_home, issue_name, named, one_line, path_of, person, shown
 from gofer.tools.declare import tool
@@ -52,7 +52,27 @@ async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolR
         raise ToolError("Only some people may see that issue, so only a run that started there can read it.")
     path = f"{path_of(name)}/comment"
     page = await api.read(call, path, orderBy="-created", maxResults=COMMENTS, startAt=0)
-    return _issue_result(api, issue, page, at_home=at_home, subject=call.place.get("comment", ""))
+    subject = call.place.get("comment", "") if at_home else ""
+    found, deleted = await _with_subject(api, call, path, page, subject)
+    result = _issue_result(api, issue, found, at_home=at_home, subject=subject)
+    if deleted:
+        return replace(result, details={**(result.details or {}), "deleted": True})
+    return result
+
+
+async def _with_subject(api: JiraApi, call: Call, path: str, page: Fields, subject: str) -> tuple[Fields, bool]:
+    """Return a page of comments with the comment that started the run, and whether that comment was deleted."""
+    comments = as_list(page.get("comments"))
+    if not subject or any(as_object(one).get("id") == subject for one in comments):
+        return page, False
+    try:
+        own = await api.read(call, f"{path}/{quote(subject, safe='')}")
+    except JiraRefusal as refused:
+        if refused.status != 404:
+            raise
+        # Gofer's account may not see comments that only some people see, so those may exist.
+        return page, not call.place.get("audience")
+    return {**page, "comments": [*comments, *([own] if own.get("id") == subject else [])]}, False
 
 
 @jira_get_issue.mock

@@ -12,7 +12,7 @@ from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context
+from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context, subject_gone
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -80,6 +80,9 @@ READING = Reading(
     read=_read,
     need=needs_subject,
     tools=("jira_get_issue",),
+    gone=subject_gone(),
+    # Jira answers the same for an issue that was deleted and for one that Gofer's account may not see.
+    hidden=frozenset({"404"}),
 )
 ANSWERS = Answers(one_comment, _comment, tools=("jira_add_comment",))
 PLACES = Places(_look, _found, _entry, tools=("jira_find_place",))

@@ -78,7 +78,14 @@ def _page_result(
     comment_lines = ["", "Gofer may not read comments."] if open_comments is None else _comments(open_comments, missed)
     text = "\n".join([*_header(page, source), *_content(content), *comment_lines])
     summary = f"read a page with {len(content.lines)} blocks and {len(open_comments or ())} open comments"
-    return ToolResult(text, summary, details(page, words(source.get("title"))), files=content.files)
+    about = details(page, words(source.get("title")))
+    if _in_trash(page):
+        about["deleted"] = True
+    return ToolResult(text, summary, about, files=content.files)
+
+
+def _in_trash(page: Fields) -> bool:
+    return page.get("in_trash") is True or page.get("archived") is True
 
 
 def details(page: Fields, database_name: str = "") -> dict[str, object]:
@@ -145,7 +152,7 @@ async def _read_comments(api: NotionApi, call: Call, places: Sequence[str]) -> l
 
 
 def _header(page: Fields, source: Fields) -> list[str]:
-    gone = ["It is in the trash."] if page.get("in_trash") is True or page.get("archived") is True else []
+    gone = ["It is in the trash."] if _in_trash(page) else []
     rows = property_lines(page)
     return [
         f"Notion page “{title(page)}”{_kind(page, source)}",

@@ -6,13 +6,14 @@ from gofer.journal.entries import ToolResult
 from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.identifying_words import IDENTIFYING
+from gofer.sources.notion.refusals import NOT_THERE
 from gofer.sources.notion.settings import BASE_URL, TOKEN
 from gofer.sources.notion.status_memory import compare
 from gofer.sources.notion.tools import TOOLS
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context
+from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context, subject_gone
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -63,6 +64,8 @@ READING = Reading(
     read=_read,
     need=needs_subject,
     tools=("notion_get_page",),
+    # Notion tells a connection of events only on pages that are shared with it.
+    gone=subject_gone(*NOT_THERE),
 )
 ANSWERS = Answers(one_comment, _comment, tools=("notion_add_comment",))
 PLACES = Places(_look, _found, entry, tools=("notion_find_place",))
