@@ -20,6 +20,10 @@ def check_conditions(workflows: Sequence[Source]) -> Iterator[Mistake]:
         if isinstance(claim.trigger.conditions, Conditions):
             yield from _odd_words(claim, claim.trigger.conditions, names)
             yield from _changed(claim, claim.trigger.conditions)
+        if claim.trigger.times is not None:
+            place = claim.source.place(claim.loc)
+            for finding in claim.trigger.times.uneven():
+                yield Mistake(claim.source.file, place, "unlikely-condition", *finding)
 
 
 def _odd_words(claim: Claim, conditions: Conditions, names: Mapping[str, Collection[str]]) -> Iterator[Mistake]:

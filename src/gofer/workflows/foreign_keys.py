@@ -44,6 +44,9 @@ SCHEDULE: Mapping[str, str] = dict(
             "rate interval": "Write `every`.",
             "expression crontab": "Write `cron`.",
             "date time once": "Write `at`.",
+            "from start starts start_date starting since anchor begin begins on": (
+                "Write `first`, the first time of an interval: `first: 2026-01-05T09:00`."
+            ),
         }
     )
 )

@@ -21,7 +21,7 @@ from gofer.sources.schedule.receiver import fire_time, scheduled
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import BadRequest
 from gofer.values.outside import Clock
-from gofer.values.schedules.planned import HEARD, Planned, fired, planned
+from gofer.values.schedules.planned import HEARD, NOT_COUNTED, Planned, fired, planned
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)
 """Seconds between looks for a newer publication, for a schedule that the known one does not have.
@@ -86,7 +86,8 @@ class Ticking:
         found = fired(timed.plans, schedule, at, self._now())
         if isinstance(found, str):
             fields = {"workflow": as_text(due["workflow"])[:80]}
-            _log.warning("no run was begun: %s", found, extra={"fields": fields})
+            level = logging.INFO if found == NOT_COUNTED else logging.WARNING
+            _log.log(level, "no run was begun: %s", found, extra={"fields": fields})
             return {"ignored": found}
         plan, nominal = found
         return {"run": await timed.ingress.start(scheduled(plan.workflow, plan.schedule, nominal), plan.workflow)}

@@ -10,7 +10,7 @@ from gofer.sources.receiver import Ignored, RawRequest, Receiver, json_object
 from gofer.values.canonical_json import as_text
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
-from gofer.values.schedules.nominal_times import Schedule, expression, local, next_after, previous_before, zone_name
+from gofer.values.schedules.nominal_times import Schedule, local, next_after, previous_before, written, zone_name
 from gofer.values.schedules.planned import Planned, fired
 
 _YEARS = range(1970, 2200)
@@ -24,7 +24,7 @@ def scheduled(workflow: str, schedule: Schedule, nominal: datetime) -> Event:
     return Event(
         source="schedule",
         kind="schedule",
-        identity=(workflow, f"{expression(schedule)} {zone}", _written(nominal)),
+        identity=(workflow, written(schedule), _written(nominal)),
         conversation=f"schedule:{workflow}",
         actor=Actor("schedule", "bot"),
         text=f"Scheduled for {shown.strftime('%A, %Y-%m-%d %H:%M')} ({zone}).",

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping
 from gofer.values.schedules.fields import LONGEST_SHOWN, MONTHS, WEEK, Field, NoSchedule
 
 _DAYS_OF_WEEK = 7
-_FIELDS = (
+FIELDS = (
     Field("minutes", 0, 59, ", - * /"),
     Field("hours", 0, 23, ", - * /"),
     Field("day of the month", 1, 31, ", - * /"),
     Field("month", 1, 12, ", - * /", MONTHS),
     Field("day of the week", 0, 7, ", - * /", WEEK, "Five fields count as crontab does: 0 and 7 are Sunday."),
 )
-_MINUTES, _HOURS, _MONTH_DAY, _MONTH, _WEEK_DAY = _FIELDS
+_MINUTES, _HOURS, _MONTH_DAY, _MONTH, _WEEK_DAY = FIELDS
 _ITEM = re.compile(r"(?:\*|(?P<first>[0-9]{1,2})(?:-(?P<last>[0-9]{1,2}))?)(?:/(?P<step>[0-9]{1,2}))?", re.ASCII)
 _SIX_FIELD_SIGNS = re.compile(r"[?#]|[0-9*]L|[0-9]W|^L$")
 _NICKNAMES: Mapping[str, str] = {

@@ -6,19 +6,22 @@ from datetime import datetime, timedelta
 
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.schedules.nominal_times import (
+    Counted,
     Kind,
     Schedule,
-    expression,
     next_after,
     parse,
     previous_before,
-    zone_name,
+    written,
 )
 
 HEARD = timedelta(seconds=90)
 """The delay up to which a firing counts as on time and not as missed."""
 RETRIED = timedelta(minutes=5)
 """The additional delay of a retried firing. Lambda retries twice within three minutes."""
+
+NOT_COUNTED = "the interval of the schedule does not end on this day"
+"""Why most firings of EventBridge for an interval of days from a first time start no run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Planned:
     @property
     def id(self) -> str:
         """The id, which changes only with the workflow's name or its schedule."""
-        return f"{self.workflow} {expression(self.schedule)} {zone_name(self.schedule)}"
+        return f"{self.workflow} {written(self.schedule)}"
 
 
 def planned(workflow: str, compiled: object) -> Planned:
@@ -41,7 +44,8 @@ def planned(workflow: str, compiled: object) -> Planned:
     value: Mapping[str, object] = as_object(compiled)
     kinds: Mapping[str, Kind] = {"cron": "cron", "every": "every", "at": "at"}
     kind = kinds.get(as_text(value.get("kind")), "cron")
-    schedule = parse(kind, as_text(value.get("text")), as_text(value.get("zone")) or "UTC")
+    zone = as_text(value.get("zone")) or "UTC"
+    schedule = parse(kind, as_text(value.get("text")), zone, as_text(value.get("first")))
     return Planned(workflow, schedule, value.get("missed") == "catch_up")
 
 
@@ -57,6 +61,10 @@ def fired(plans: Sequence[Planned], schedule: str, at: datetime, now: datetime) 
     if plan is None:
         return "no workflow has this schedule any more"
     nominal = previous_before(plan.schedule, at + timedelta(seconds=1))
+    by_days = isinstance(plan.schedule, Counted) and plan.schedule.every.unit == "day"
+    if by_days and (nominal is None or at - nominal >= timedelta(days=1)):
+        # EventBridge fires on every day, or in every week, that may count.
+        return NOT_COUNTED
     if nominal is None:
         return "the schedule has no such time"
     if not plan.catch_up or now - at <= HEARD + RETRIED:

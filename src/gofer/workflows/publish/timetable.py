@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from gofer.values.schedules.nominal_times import Every, expression, next_after, zone_name
+from gofer.values.schedules.nominal_times import expression, next_after, zone_name
 from gofer.values.schedules.planned import HEARD, Planned
 
 NOMINAL = "<aws.scheduler.scheduled-time>"
@@ -75,7 +75,7 @@ def entry_of(plan: Planned, now: datetime) -> Entry:
     name = f"{plan.workflow[:47]}-{hashlib.sha256(plan.id.encode()).hexdigest()[:16]}"
     event = json.dumps({"workflow": plan.workflow, "schedule": plan.id, "at": NOMINAL})
     starts = None
-    if isinstance(plan.schedule, Every):
+    if expression(plan.schedule).startswith("rate("):
         starts = next_after(plan.schedule, now)
     late = HEARD
     if plan.catch_up:

@@ -66,6 +66,51 @@ def test_interval_schedule_ignores_clock_changes() -> None:
     assert previous_before(every, at("2026-03-29T00:01")) == at("2026-03-29T00:00")
 
 
+def test_every_second_week_keeps_its_weekday_and_the_time_of_the_wall_clock() -> None:
+    fortnight = parse("every", "2 weeks", "Europe/Berlin", "2026-03-09T09:00")
+    assert shown(fortnight, "2026-01-01", 4) == ["09 09:00 +0100", "23 09:00 +0100", "06 09:00 +0200", "20 09:00 +0200"]
+    assert previous_before(fortnight, at("2026-03-09T08:00")) is None
+    assert previous_before(fortnight, at("2026-04-06T07:01")) == at("2026-04-06T07:00")
+    assert planned("w", {"kind": "every", "text": "2 weeks", "first": "2026-03-09T09:00"}).id == (
+        "w rate(14 days) from 2026-03-09T09:00 UTC"
+    )
+
+
+def test_every_second_day_skips_a_time_that_spring_skips_and_takes_the_first_of_two_in_autumn() -> None:
+    spring = parse("every", "2 days", "Europe/Berlin", "2026-03-27T02:30")
+    assert shown(spring, "2026-03-27T12:00", 2) == ["31 02:30 +0200", "02 02:30 +0200"]
+    autumn = parse("every", "1 day", "Europe/Berlin", "2026-10-24T02:30")
+    assert shown(autumn, "2026-10-24T12:00", 2) == ["25 02:30 +0200", "26 02:30 +0100"]
+    assert previous_before(autumn, at("2026-10-25T01:10")) == at("2026-10-25T00:30")
+
+
+def test_interval_of_hours_from_a_first_time_ignores_clock_changes() -> None:
+    every = parse("every", "12 hours", "Europe/Berlin", "2026-03-28T20:00")
+    assert shown(every, "2026-03-01", 3) == ["28 20:00 +0100", "29 09:00 +0200", "29 21:00 +0200"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("right/Europe/Berlin", "Europe/Berlin"),
+        ("posix/America/New_York", "America/New_York"),
+        ("europe/berlin", "Europe/Berlin"),
+        ("New York", "America/New_York"),
+        ("Europe/Berlim", "Europe/Berlin"),
+        ("utc", "UTC"),
+    ],
+)
+def test_wrong_time_zone_is_answered_with_the_nearest_name(name: str, meant: str) -> None:
+    with pytest.raises(NoSchedule) as refused:
+        parse("cron", "0 9 * * *", name)
+    assert refused.value.hint == f"Write `{meant}`."
+
+
+@pytest.mark.parametrize("name", ["US/Eastern", "EST", "Etc/GMT+5", "Europe/Kyiv", "America/Argentina/Ushuaia"])
+def test_link_of_the_iana_database_is_a_time_zone(name: str) -> None:
+    assert zone_name(parse("cron", "0 9 * * *", name)) == name
+
+
 def test_single_time_schedule_fires_once() -> None:
     once = parse("at", "2026-12-01T09:00", "Asia/Tokyo")
     assert following(once, at("2026-11-01"), 5) == [at("2026-12-01T00:00")]
@@ -85,6 +130,11 @@ def test_single_time_schedule_fires_once() -> None:
         ("cron", "0 9 ? * MON *", "../../etc/passwd", "is not a time zone"),
         ("cron", "0 9 ? * MON *", "", "is not a time zone"),
         ("cron", "0 9 ? * MON *", "Europe", "is not a time zone"),
+        ("cron", "0 9 ? * MON *", "/usr/share/zoneinfo/UTC", "is not a time zone"),
+        *(
+            ("cron", "0 9 ? * MON *", name, f"`{name}` is not a time zone of the IANA database")
+            for name in ("posix/UTC", "localtime", "posixrules", "Factory", "europe/berlin", "GMT+2", "tzdata.zi")
+        ),
         ("every", "10", "UTC", "`10` is not an interval"),
         ("every", "0 minutes", "UTC", "is not an interval"),
         ("every", "90 seconds", "UTC", "is not an interval"),
@@ -164,6 +214,14 @@ SCHEDULES = st.one_of(
     st.builds(lambda m, h, z: parse("cron", f"{m} {h} * * ? *", z), MINUTES, HOURS, ZONES),
     st.builds(lambda n, unit: parse("every", f"{n} {unit}"), st.integers(1, 300), st.sampled_from(["minutes", "days"])),
     st.builds(lambda z: parse("at", "2026-12-01T09:00", z), ZONES),
+    st.builds(
+        lambda n, unit, h, m, z: parse("every", f"{n} {unit}", z, f"2020-02-29T{h:02}:{m:02}"),
+        st.integers(1, 52),
+        st.sampled_from(["minutes", "hours", "days", "weeks"]),
+        st.sampled_from([0, 1, 2, 3, 23]),
+        st.sampled_from([0, 30, 59]),
+        ZONES,
+    ),
 )
 
 

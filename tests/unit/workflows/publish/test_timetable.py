@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.values.schedules.nominal_times import Kind, next_after, parse
-from gofer.values.schedules.planned import HEARD, RETRIED, Planned, fired
+from gofer.values.schedules.planned import HEARD, NOT_COUNTED, RETRIED, Planned, fired, planned
 from gofer.workflows.publish.timetable import Entry, changes, clear, entry_of, write
 from support.workflows.publishing import MemoryTimetable
 
@@ -99,6 +99,18 @@ def test_removed_schedule_starts_no_run() -> None:
 def test_interval_fired_between_times_starts_the_previous_time() -> None:
     often = plan("every", "10 minutes")
     assert fired([often], often.id, NOW, NOW) == (often, datetime(2026, 11, 21, 12, tzinfo=UTC))
+
+
+def test_firing_on_a_day_that_an_interval_does_not_count_starts_no_run() -> None:
+    compiled = {"kind": "every", "text": "2 weeks", "zone": "Europe/Berlin", "first": "2026-10-12T09:00"}
+    fortnight = planned("digest", compiled)
+    entry = entry_of(fortnight, NOW)
+    assert (entry.expression, entry.zone, entry.starts) == ("cron(0 9 ? * MON *)", "Europe/Berlin", None)
+    mondays = [datetime(2026, 10, 5, 7, tzinfo=UTC) + timedelta(days=days) for days in (0, 7, 14)]
+    found = [fired([fortnight], fortnight.id, monday, monday) for monday in mondays]
+    assert found == [NOT_COUNTED, (fortnight, mondays[1]), NOT_COUNTED]
+    after_the_clock_changed = datetime(2026, 10, 26, 8, tzinfo=UTC)
+    assert fired([fortnight], fortnight.id, after_the_clock_changed, NOW) == (fortnight, after_the_clock_changed)
 
 
 @pytest.mark.parametrize("catch_up", [False, True])
