@@ -100,7 +100,9 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     if any(todo.status != "completed" for todo in recall.plan):
         step.note(PlanUpdated(recall.plan))
     asked = is_request(event, followed=loaded.name in facts.followed)
-    opening = first_message(context, step.progress.accepted_at, person, asked=asked)
+    answers = source_of(event).answers_to(event, loaded.workflow.reply)
+    answer = answers.sentence(event, loaded.workflow.reply) if answers else ""
+    opening = first_message(context, step.progress.accepted_at, person, asked=asked, answer=answer)
     message = "\n\n".join(filter(None, [opening, preloaded.text, recall.text])).strip()
     step.note(MessageReceived(message, media=tuple(preloaded.media)))
     return started

@@ -11,23 +11,20 @@ from gofer.journal.entries import ToolResult
 from gofer.journal.purposes import ACTOR, ACTOR_GROUP, TURNED_AWAY
 from gofer.sources.part_values import OwnCall, Person
 from gofer.sources.registry import WORKPLACE, source_of
-from gofer.sources.source import PrivateWords
+from gofer.sources.source import PrivateWords, Source
 from gofer.tools.definition import Provenance
 from gofer.values.events import Event
 from gofer.workflows.load import Loaded
 from gofer.workflows.schema import Workflow
 
 _GROUP_NAMES = {
-    "members": "members of this workspace",
     "externals": "people of other companies",
-    "bots": "other apps",
     "anonymous": "events without a person",
 }
 _STARTED_BY = {
     "external": "a person from outside this workspace",
     "guest": "a guest",
     "customer": "a customer of a service project",
-    "bot": "another app",
     "anonymous": "an event without a person",
 }
 
@@ -85,15 +82,15 @@ async def turn_away(
     step: OwnStep, event: Event, person: Person, loaded: Loaded, provenance: Provenance
 ) -> DoesNotMatch:
     """Tell a person once a day, in one line, who may start the workflow; return the error that ends the run."""
-    entitled = _entitled_people(loaded.workflow)
+    source = source_of(event)
+    entitled = _entitled_people(loaded.workflow, source)
     words = private_words(event)
     if words is not None and person.kind != "bot" and await _first_of_the_day(step, event, loaded.name):
         text = f"Sorry, {loaded.name} is for {entitled}. {loaded.workflow.owner} can tell you more."
         asked = words.in_place(thread_of_event(event), text)
         await step.call(PurposeCall(TURNED_AWAY, asked), provenance)
-    return DoesNotMatch(
-        f"{_STARTED_BY.get(person.kind, 'a member')} started it; the workflow is for {entitled}", cause="turned_away"
-    )
+    started_by = {"bot": f"a {source.system} app", **_STARTED_BY}.get(person.kind, "a member")
+    return DoesNotMatch(f"{started_by} started it; the workflow is for {entitled}", cause="turned_away")
 
 
 def private_words(event: Event) -> PrivateWords | None:
@@ -132,20 +129,22 @@ async def _details(
             raise stopped(PERSON, outcome, step.services.tools[asked.tool].target.system)
 
 
-def _entitled_people(workflow: Workflow) -> str:
+def _entitled_people(workflow: Workflow, source: Source) -> str:
     """Return the people who may start a workflow, as a phrase without ids of people."""
     # Only other systems than the one in which a person reads this have customers and events without a person.
     here = [entry for entry in workflow.who if entry not in ("customers", "anonymous")]
-    *others, last = dict.fromkeys(map(_name_of, here or workflow.who))
+    *others, last = dict.fromkeys(_name_of(entry, source) for entry in here or workflow.who)
     if not others:
         return last
     return f"{', '.join(others)} and {last}"
 
 
-def _name_of(entry: str) -> str:
+def _name_of(entry: str, source: Source) -> str:
     """Return the name of an entry of `who`. Ids of people, which have upper-case letters, are not shown."""
-    if entry in _GROUP_NAMES:
-        return _GROUP_NAMES[entry]
+    members = "members of this workspace" if source.people else f"people with an account of {source.system}"
+    names = {"members": members, "bots": f"{source.system} apps", **_GROUP_NAMES}
+    if entry in names:
+        return names[entry]
     if entry.startswith("@") or entry.islower():
         return entry
     return "people named in its file"

@@ -68,10 +68,13 @@ def is_request(event: Event, *, followed: bool) -> bool:
     return source_of(event).is_request(event, followed)
 
 
-def first_message(context: SourceContext, at_ms: int, person: Person, *, asked: bool) -> str:
-    """Return the first message of a run, without preloaded files and the recap of an earlier run."""
+def first_message(context: SourceContext, at_ms: int, person: Person, *, asked: bool, answer: str = "") -> str:
+    """Return the first message of a run, without preloaded files and the recap of an earlier run.
+
+    `answer` is the sentence that tells where the answer goes; empty if it is posted nowhere.
+    """
     event_text = (asked and context.addressed) or context.happened
-    opening = f"{today(at_ms, person)}\n{event_text}"
+    opening = f"{today(at_ms, person)}\n{event_text} {answer}".rstrip()
     if asked and context.words:
         rows = [row.rstrip() for row in indented(context.words, MARK)]
         request = "\n".join([REQUEST.format(context.author), *rows])

@@ -181,7 +181,7 @@ def _refused_credential(progress: Progress) -> str:
 async def announce(step: OwnStep, event: Event, reply: Reply, provenance: Provenance, text: str = AT_WORK) -> None:
     """Post once per run that the run is working, where the answer will be."""
     # Without a thread no person waits for an answer, and a message to one person alone cannot be edited later.
-    answers = answers_of(event, reply)
+    answers = source_of(event).answers_to(event, reply)
     if answers is None or answers.messages is None:
         return
     if reply in ("thread", "channel") and thread_of(step, event):
@@ -201,7 +201,7 @@ async def deliver(
     if concluded.status == "ignored":
         await _delete(announced, provenance, _IGNORED)
         return _ended(concluded)
-    answers = answers_of(event, reply)
+    answers = source_of(event).answers_to(event, reply)
     if answers is None:
         return _undelivered_end(concluded)
     if answers.messages and _is_withdrawn(step, concluded):
@@ -255,19 +255,6 @@ async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Seque
 def place_of_answer(step: OwnStep, event: Event, reply: Reply, answers: Answers) -> str:
     """Return the thread in which people reply to a delivered answer; empty if there is none."""
     return Delivery(step, event, reply, answers).thread
-
-
-def has_no_reply(event: Event, reply: Reply) -> bool:
-    """Return whether a run posts nothing where it began, neither an answer nor a failure."""
-    return answers_of(event, reply) is None
-
-
-def answers_of(event: Event, reply: Reply) -> Answers | None:
-    """Return how a run posts where it began, or None if it posts nothing there."""
-    answers = source_of(event).answers
-    if reply == "none" or answers is None or not answers.has_place(event):
-        return None
-    return answers
 
 
 def _is_withdrawn(step: OwnStep, concluded: RunConcluded) -> bool:

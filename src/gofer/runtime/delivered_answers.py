@@ -7,8 +7,9 @@ from gofer.journal.answer_rows import Identity, note_answer
 from gofer.journal.entries import ToolResult
 from gofer.journal.purposes import ANSWER, ANSWER_ANEW, ANSWER_PART
 from gofer.projections.progress import Progress
-from gofer.runtime.deliver import answers_of, place_of_answer
+from gofer.runtime.deliver import place_of_answer
 from gofer.sources.part_values import Details
+from gofer.sources.registry import source_of
 from gofer.values.events import Event
 from gofer.workflows.schema import Reply
 
@@ -18,7 +19,7 @@ async def note_delivered(step: OwnStep, event: Event, reply: Reply) -> None:
 
     The caller calls this before the run ends, so a new owner writes rows that a crashed owner did not write.
     """
-    answers = answers_of(event, reply)
+    answers = source_of(event).answers_to(event, reply)
     if step.is_private or answers is None or answers.messages is None:
         return
     identity = answers.messages.identity

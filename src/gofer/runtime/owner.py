@@ -23,10 +23,11 @@ from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import RunFinished, RunHandedOver, RunOwned, RunParked, RunStarted
 from gofer.journal.hidden_runs import write_head
 from gofer.journal.purposes import SUMMARY
-from gofer.runtime.deliver import announce, conclude, deliver, has_no_reply, require_effect
+from gofer.runtime.deliver import announce, conclude, deliver, require_effect
 from gofer.runtime.delivered_answers import note_delivered
 from gofer.runtime.run_reports import notify_owner, summarise
 from gofer.runtime.waiting import announce_unread, postpone
+from gofer.sources.registry import source_of
 from gofer.tools.definition import Provenance
 from gofer.values.errors import (
     Cancelled,
@@ -156,7 +157,7 @@ class Owner:
         await note_delivered(step, event, reply)
         # A person reads a failure, but takes an answer without evidence for any other. Only the owner can mend a
         # workflow that does not do what it is for.
-        if has_no_reply(event, reply) or finished.status == "done" or finished.cause == "unmet":
+        if source_of(event).answers_to(event, reply) is None or finished.status == "done" or finished.cause == "unmet":
             await notify_owner(step, finished, self.catalog.defaults, used_workflow, provenance)
         await summarise(step, finished, self.catalog.defaults, used_workflow, provenance)
         return finished

@@ -28,6 +28,7 @@ from gofer.tools.places import Place
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
 from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Reply
 
 
 def _no_home(event: Event) -> str:
@@ -141,6 +142,8 @@ class Answers:
     write: Callable[[Event, str, str], OwnCall]
     """Returns the call that writes a text in a thread (empty for none)."""
     tools: tuple[str, ...]
+    sentence: Callable[[Event, Reply], str]
+    """Returns the sentence that tells a model where the answer to an event goes; empty if the opening needs none."""
     has_place: Callable[[Event], bool] = _anywhere
     """Returns whether an answer can be written where the event happened."""
     messages: Messages | None = None
@@ -274,3 +277,9 @@ class Source:
     """Returns the tools of the source, from its settings."""
     identifying: IdentifyingWords = field(default_factory=IdentifyingWords)
     """The words that a test case may not hold."""
+
+    def answers_to(self, event: Event, reply: Reply) -> Answers | None:
+        """Return how a run posts where it began, or None if it posts nothing there."""
+        if reply == "none" or self.answers is None or not self.answers.has_place(event):
+            return None
+        return self.answers

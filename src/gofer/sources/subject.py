@@ -8,6 +8,7 @@ from gofer.sources.markdown_nodes import CodeBlock, ItemList
 from gofer.sources.part_values import Composed, Need, SourceContext
 from gofer.values.canonical_json import as_object, as_text, encode_text, indented
 from gofer.values.events import Event
+from gofer.workflows.schema import Reply
 
 SUBJECT = Need("the issue, page or pull request could not be read", "read the issue, page or pull request")
 """The issue, page or pull request of an event."""
@@ -35,6 +36,11 @@ def subject_gone(*deleted: str) -> Callable[[Event, ToolResult], str]:
                 return ""
 
     return gone
+
+
+def comment_there(event: Event, reply: Reply) -> str:
+    """Return the sentence about an answer that is a comment on the subject, whatever `reply` says."""
+    return "Your answer is a comment there."
 
 
 def context_of_event(event: Event, opening: str) -> SourceContext:

@@ -11,7 +11,14 @@ from gofer.sources.listed_places import entry
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context, subject_gone
+from gofer.sources.subject import (
+    comment_there,
+    context_of_event,
+    needs_subject,
+    one_comment,
+    subject_context,
+    subject_gone,
+)
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -24,7 +31,7 @@ _OF_PULLS = frozenset({"github.pull_request", "github.review"})
 def _opening(event: Event) -> str:
     actions = ", ".join(as_text(action) for action in as_list(event.facts.get("action")))
     noun = event.kind.partition(".")[2].replace("_", " ")
-    return f"On GitHub, {noun}: {actions or 'new'}. Your answer is a comment there."
+    return f"On GitHub, {noun}: {actions or 'new'}."
 
 
 def _subject(event: Event) -> OwnCall | None:
@@ -71,7 +78,7 @@ READING = Reading(
     # GitHub answers the same for a repository that was deleted and for one to which Gofer's token has no access.
     hidden=frozenset({"not_found"}),
 )
-ANSWERS = Answers(one_comment, _comment, tools=("github_add_comment",), has_place=_has_number)
+ANSWERS = Answers(one_comment, _comment, ("github_add_comment",), comment_there, has_place=_has_number)
 PLACES = Places(_look, _found, entry)
 
 

@@ -12,7 +12,14 @@ from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
-from gofer.sources.subject import context_of_event, needs_subject, one_comment, subject_context, subject_gone
+from gofer.sources.subject import (
+    comment_there,
+    context_of_event,
+    needs_subject,
+    one_comment,
+    subject_context,
+    subject_gone,
+)
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
@@ -34,7 +41,7 @@ _QUOTED = re.compile(
 
 
 def _opening(event: Event) -> str:
-    return f"{_OPENINGS.get(event.kind, 'Something happened to this Jira issue.')} Your answer is a comment there."
+    return _OPENINGS.get(event.kind, "Something happened to this Jira issue.")
 
 
 def _is_request(event: Event, followed: bool = False) -> bool:
@@ -84,7 +91,7 @@ READING = Reading(
     # Jira answers the same for an issue that was deleted and for one that Gofer's account may not see.
     hidden=frozenset({"404"}),
 )
-ANSWERS = Answers(one_comment, _comment, tools=("jira_add_comment",))
+ANSWERS = Answers(one_comment, _comment, ("jira_add_comment",), comment_there)
 PLACES = Places(_look, _found, _entry, tools=("jira_find_place",))
 
 

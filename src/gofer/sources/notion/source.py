@@ -18,6 +18,7 @@ from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
 from gofer.values.events import Event
+from gofer.workflows.schema import Reply
 
 _OPENINGS = {
     "notion.page_created": "Someone created this Notion page.",
@@ -28,8 +29,7 @@ _OPENINGS = {
 
 
 def _opening(event: Event) -> str:
-    sentence = _OPENINGS.get(event.kind, "Something happened to this Notion page.")
-    return f"{sentence} Your answer is a comment on the page."
+    return _OPENINGS.get(event.kind, "Something happened to this Notion page.")
 
 
 def _page(event: Event) -> OwnCall:
@@ -51,6 +51,12 @@ def _comment(event: Event, thread: str, text: str) -> OwnCall:
     return OwnCall("notion_add_comment", {"text": text, "page": event.place.get("page", "")})
 
 
+def _sentence(event: Event, reply: Reply) -> str:
+    if event.place.get("discussion"):
+        return "Your answer is a reply in the discussion."
+    return "Your answer is a comment on the page."
+
+
 def _look(place: Place, seen_from: Standpoint) -> Known | OwnCall:
     return look_within("notion_find_place", place, seen_from.writes.entries("notion"))
 
@@ -67,7 +73,7 @@ READING = Reading(
     # Notion tells a connection of events only on pages that are shared with it.
     gone=subject_gone(*NOT_THERE),
 )
-ANSWERS = Answers(one_comment, _comment, tools=("notion_add_comment",))
+ANSWERS = Answers(one_comment, _comment, ("notion_add_comment",), _sentence)
 PLACES = Places(_look, _found, entry, tools=("notion_find_place",))
 
 

@@ -7,6 +7,7 @@ from gofer.sources.slack.parts import compose, split
 from gofer.sources.slack.source_context import thread_of
 from gofer.sources.source import Answers, Channels, Messages, PrivateWords
 from gofer.values.events import Event
+from gofer.workflows.schema import Reply
 
 POST = "slack_post_message"
 EDIT = "slack_update_message"
@@ -85,10 +86,25 @@ def _post(channel: str, text: str) -> OwnCall:
     return OwnCall(POST, {"text": text, "channel": channel})
 
 
+_SENTENCES: Mapping[Reply, str] = {
+    "thread": "Your answer is a reply there.",
+    "channel": "Your answer is a message in the channel.",
+    "dm": "Your answer is a direct message to them.",
+    "ephemeral": "Only they see your answer.",
+}
+
+
+def _sentence(event: Event, reply: Reply) -> str:
+    if event.kind in ("slack.mention", "slack.direct", "slack.message"):
+        return _SENTENCES.get(reply, "")
+    return ""
+
+
 ANSWERS = Answers(
     compose,
     _write,
-    tools=(POST, EDIT, ATTACH, DELETE),
+    (POST, EDIT, ATTACH, DELETE),
+    _sentence,
     messages=Messages(thread_of, _below, _edit, _delete, _attach, _identity),
     private=PrivateWords(split, _in_place, _direct),
 )

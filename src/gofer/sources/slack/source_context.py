@@ -107,10 +107,7 @@ def _replied(event: Event, person: Person) -> str:
     if event.kind != "slack.message":
         return ""
     ts = event.place.get("ts", "")
-    return (
-        f"{_name(person)} replied with the message with ts {ts} in a thread that you answered in. "
-        "Your answer is a reply there."
-    )
+    return f"{_name(person)} replied with the message with ts {ts} in a thread that you answered in."
 
 
 def _event_sentence(event: Event, person: Person, channel: str) -> str:
@@ -119,11 +116,9 @@ def _event_sentence(event: Event, person: Person, channel: str) -> str:
     ts = event.place.get("ts", "")
     match event.kind:
         case "slack.mention":
-            return f"{who} mentioned you in the message with ts {ts} of a thread. Your answer is a reply there."
+            return f"{who} mentioned you in the message with ts {ts} of a thread."
         case "slack.direct":
-            return (
-                f"{who} wrote to you directly, in the message with ts {ts} of a thread. Your answer is a reply there."
-            )
+            return f"{who} wrote to you directly, in the message with ts {ts} of a thread."
         case "slack.reaction":
             emoji = spelled(event.place.get("reaction", ""))
             return f"{who} put :{emoji}: on the message with ts {ts} of this thread."
