@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from gofer.sources.github.receiver import EVENTS as GITHUB_EVENTS
+from gofer.sources.slack.attached_files import FILE
+from gofer.sources.slack.block_text import BLOCKS, ELEMENTS
+from gofer.sources.slack.message_text import ATTACHMENT, SUBTYPES
+from gofer.sources.slack.rich_text import RICH
 from gofer.sources.vocabulary import Vocabulary
 
 DOCUMENTS = Path(__file__).parents[2] / "docs"
@@ -15,6 +19,7 @@ BEGIN = "<!-- made by `make vocabulary` -->\n"
 END = "<!-- until here -->\n"
 PAGES: Mapping[str, Sequence[Vocabulary[Any]]] = {
     "github.md": [GITHUB_EVENTS],
+    "slack.md": (BLOCKS, ELEMENTS, RICH, ATTACHMENT, FILE, SUBTYPES),
 }
 """The vocabularies by the page that shows them, in the order of the page."""
 

@@ -8,11 +8,11 @@ from gofer.sources.part_values import Details, OwnCall
 from gofer.sources.slack import question
 from gofer.sources.slack.answers import channel_of
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.fallback_text import escaped
 from gofer.sources.slack.names import mock_ts, one_line
 from gofer.sources.slack.places import channel_id, channel_name, is_direct
 from gofer.sources.slack.question import Question, moment
 from gofer.sources.slack.refusals import NOT_THERE
+from gofer.sources.slack.rich_text import escaped
 from gofer.sources.slack.scopes import scopes
 from gofer.sources.slack.write import find_by_key, in_thread, origin
 from gofer.sources.source import Approvals

@@ -1,7 +1,7 @@
 """The files attached to messages: their lines in a thread's text, and the tool that fetches one from Slack."""
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from urllib.parse import SplitResult
 
@@ -11,7 +11,11 @@ from gofer.files.file_names import display
 from gofer.files.kind import stated_type
 from gofer.sources.downloads import VendorHosts, fetch, parts, same_place, with_content
 from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.block_text import at
+from gofer.sources.slack.message_text import files_of
+from gofer.sources.slack.rich_text import DEPTH, Fields, Reader, nothing
 from gofer.sources.slack.scopes import scopes
+from gofer.sources.vocabulary import Member, Vocabulary
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
 from gofer.tools.mock_ids import fetched as mock_file
@@ -23,14 +27,14 @@ _log = logging.getLogger(__name__)
 
 FILES = 50
 """The most files per reading that a run can open; the newest ones."""
+TOLD = 2_000
+"""The most characters of one thing that Slack tells of a file's content."""
 _OWN = ("slack.com", "slack-files.com")
 """The domains from which Slack serves its customers' files."""
 _LOGIN = (
     "Slack sent a login page instead of the file: Gofer's Slack app lacks the permission files:read; the operator of"
     " Gofer must add it."
 )
-
-Fields = Mapping[str, object]
 
 _ABSENT = {
     "tombstone": "it was deleted",
@@ -69,14 +73,29 @@ def attached(messages: Iterable[Fields], focus: str = "") -> Sequence[NewFile]:
     """Return the files of messages (oldest first): the files of the message with ts `focus`, then the newest ones."""
     newest_first = list(messages)[::-1]
     in_order = sorted(newest_first, key=lambda message: message.get("ts") != focus)
-    files = (file for message in in_order for file in of(message) if not absent(file))
+    files = (file for message in in_order for file in files_of(message) if not absent(file))
     found = {new.id: new for new in map(new_file, files)}
     return list(found.values())[:FILES]
 
 
-def of(message: Fields) -> Sequence[Fields]:
-    """Return Slack's descriptions of the files attached to a message."""
-    return [as_object(file) for file in as_list(message.get("files"))]
+def lines_of(files: Iterable[object], known: Collection[str]) -> Sequence[str]:
+    """Return the lines about files for a thread's text: what each one is, and what Slack tells of its content."""
+    described = [as_object(file) for file in files]
+    lines = [text for file in described[:FILES] for text in (line(file, known), *_told(file))]
+    if len(described) > FILES:
+        lines.append(f"[{len(described) - FILES} more files are left out.]")
+    return lines
+
+
+def _told(file: Fields) -> Iterator[str]:
+    """Yield what Slack tells of a file's content, after `| `."""
+    for name, member in FILE.members.items():
+        if member.reader is None or not file.get(name):
+            continue
+        text = " ".join(" ".join(member.reader(file, DEPTH)).split())
+        if len(text) > TOLD:
+            text = f"{text[:TOLD]}…"
+        yield from filter(None, [text and f"| {text}"])
 
 
 def line(file: Fields, known: Collection[str]) -> str:
@@ -95,6 +114,47 @@ def line(file: Fields, known: Collection[str]) -> str:
     if new.id in known:
         return f"[file {new.id}: {', '.join(about)}]"
     return f"[file: {', '.join(about)}]"
+
+
+def _transcript(file: Fields, depth: int) -> Iterator[str]:
+    """Yield Slack's own transcript of a clip, or why there is none."""
+    made = as_object(file.get("transcription"))
+    status = as_text(made.get("status"))
+    preview = as_object(made.get("preview"))
+    words = as_text(preview.get("content"))
+    if words:
+        yield f"transcript: {words}"
+    else:
+        yield f"transcript: none from Slack ({status or 'no status'})"
+    if preview.get("has_more") is True:
+        yield "(Slack has more of the transcript.)"
+
+
+def _told_as(name: str, path: str) -> Reader:
+    """Return what reads one field with its name."""
+
+    def read_field(file: Fields, depth: int) -> Iterator[str]:
+        found = at(file, path)
+        yield f"{name}: {', '.join(map(as_text, as_list(found) or [found]))}"
+
+    return read_field
+
+
+FILE: Vocabulary[Reader] = Vocabulary(
+    "field of a file",
+    "field",
+    {
+        "name": Member("in its line, with `mimetype`, `size`, and why Gofer cannot fetch it", nothing),
+        "alt_txt": Member("the description of a picture", _told_as("description", "alt_txt")),
+        "transcription": Member("Slack's transcript of a clip", _transcript),
+        "subject": Member("of an e-mail", _told_as("subject", "subject")),
+        "from": Member("of an e-mail", _told_as("from", "from.original")),
+        "to": Member("of an e-mail", _told_as("to", "to.original")),
+        "cc": Member("of an e-mail", _told_as("cc", "cc.original")),
+        "initial_comment": Member("the comment with an old upload", _told_as("comment", "initial_comment.comment")),
+        "external_url": Member("the address of a file outside of Slack", _told_as("address", "external_url")),
+    },
+)
 
 
 class GetFile(Arguments):

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.attached_files import attached
+from gofer.sources.slack.message_text import read
 from gofer.sources.slack.names import (
     MOCK_NAMES,
     Names,
     look_up,
-    mentioned,
     mock_channel_id,
     mock_channel_name,
     mock_messages,
@@ -26,7 +26,7 @@ from gofer.sources.slack.places import (
     is_private,
     shown_name,
 )
-from gofer.sources.slack.read_thread import Message, render
+from gofer.sources.slack.read_thread import Message, people, render, text_lines
 from gofer.sources.slack.scopes import scopes
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
@@ -58,8 +58,7 @@ async def slack_read_channel(api: SlackApi, call: Call, arguments: ReadChannel) 
     private = is_private(info)
     check_readable(call, channel, info)
     messages = await _newest(api, call, channel, arguments.limit)
-    people = {as_text(message.get("user")) for message in messages}
-    names = await look_up(api, call, people | mentioned(as_text(message.get("text")) for message in messages))
+    names = await look_up(api, call, people(messages))
     return _channel_result(shown_name(info), messages, names, private=private)
 
 
@@ -100,14 +99,14 @@ async def _newest(api: SlackApi, call: Call, channel: str, limit: int) -> Sequen
 
 def _value(message: Message, names: Names) -> Mapping[str, object]:
     user = as_text(message.get("user"))
-    text = as_text(message.get("text"))
+    said = read(message)
     return {
         "ts": as_text(message.get("ts")),
         "thread_ts": as_text(message.get("thread_ts")),
         "user": user,
         "name": names.person(user) if user else one_line(as_text(message.get("username"))),
-        "text": names.text(text),
-        "links": [link.replace("&amp;", "&") for link in _LINK.findall(text)],
+        "text": "\n".join(text_lines(said, names)),
+        "links": [link.replace("&amp;", "&") for text in said.texts for link in _LINK.findall(text)],
         "reactions": [as_text(as_object(one).get("name")) for one in as_list(message.get("reactions"))],
     }
 

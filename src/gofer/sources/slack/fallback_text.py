@@ -9,6 +9,7 @@ from typing import assert_never
 
 from gofer.sources import markdown_nodes as md
 from gofer.sources.markdown import followed, parse
+from gofer.sources.slack.rich_text import escaped
 
 LIMIT = 3_000
 """The most UTF-8 bytes. Slack refuses an edit with more than 4,000, and may store an emoji as a longer name."""
@@ -26,11 +27,6 @@ def fallback(markdown: str) -> str:
             return text.rstrip() + _MORE
         text += atom
     return text.strip() or _MORE
-
-
-def escaped(text: str) -> str:
-    """Return text with mrkdwn's special characters escaped."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _atoms(nodes: Sequence[md.BlockNode], indent: str = "") -> Iterator[str]:

@@ -8,13 +8,12 @@ import re
 from gofer.sources.receiver import Ignored, PossibleFeedback, Stop, incomplete, lacking
 from gofer.sources.slack.delivery import Delivery, Fields, is_bot
 from gofer.sources.slack.feedback import feedback_in_words
+from gofer.sources.slack.message_text import SUBTYPES, read
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.events import Actor, Event
 
 TEXT_LIMIT = 4_000
 """The most characters of a message that its event holds. A run reads the whole message from its thread."""
-_ORDINARY = frozenset({"", "file_share", "thread_broadcast", "me_message", "bot_message"})
-"""The subtypes of new messages."""
 _ALONE = frozenset({"im", "app_home"})
 """The types of conversations between one person and Gofer."""
 _TO_ANOTHER = re.compile(r"[\s*_~]*(?::[^\s:<>]{1,100}:[\s*_~]*)*<(?:@|!(?:subteam\^|here|channel|everyone|group)\b)")
@@ -26,6 +25,8 @@ def app_mention(delivery: Delivery) -> Event | PossibleFeedback | Ignored:
     """Return the event of a mention, including a mention that an edit added. A reply may be feedback instead."""
     if ignored := _not_a_new_post(delivery, delivery.event):
         return ignored
+    if _only_carries_mention(delivery, delivery.event):
+        return delivery.ignored("not_a_new_message", "only a message that it forwards or attaches mentions Gofer")
     return _or_feedback(delivery, _post(delivery, delivery.event, "slack.mention"))
 
 
@@ -99,7 +100,7 @@ def _not_a_new_post(delivery: Delivery, post: Fields, *, hidden: bool = True) ->
         return delivery.ignored("own_act", "Gofer wrote it", post)
     if post.get("user") == "USLACKBOT":
         return delivery.ignored("other_bot", "Slack wrote it", post)
-    if subtype not in _ORDINARY:
+    if subtype and SUBTYPES.reader(subtype) is None:
         reason = f"messages of subtype {subtype[:40]!r} start nothing"
         return Ignored("not_a_new_message", reason, delivery.actor(post), "messages of its subtype start nothing")
     if hidden and post.get("hidden"):
@@ -122,7 +123,7 @@ def _post(delivery: Delivery, post: Fields, kind: str) -> Event | Ignored:
         identity=(team, channel, ts),
         conversation=f"slack:{team}:{channel}:{thread_ts}",
         actor=actor,
-        text=as_text(post.get("text"))[:TEXT_LIMIT],
+        text=_said(post, actor)[:TEXT_LIMIT],
         place={"team": team, "channel": channel, "ts": ts, "thread_ts": thread_ts},
         private=delivery.private(channel, as_text(post.get("channel_type"))),
         facts=_facts(post, actor, channel, reply=thread_ts != ts) | _follows(post, kind),
@@ -142,13 +143,30 @@ def _facts(post: Fields, actor: Actor, channel: str, *, reply: bool) -> dict[str
 
 def _follows(post: Fields, kind: str) -> dict[str, object]:
     """Return the fact that a message follows no answer of Gofer's, because it begins with the mention of another."""
-    if kind == "slack.message" and _TO_ANOTHER.match(as_text(post.get("text"))):
+    if kind == "slack.message" and _TO_ANOTHER.match(read(post).written):
         return {"followed": False}
     return {}
 
 
+def _said(post: Fields, actor: Actor) -> str:
+    """Return the text of a post. Only apps speak through attachments; what people forward are the words of others."""
+    said = read(post)
+    if actor.kind == "bot":
+        return "\n".join(said.texts)
+    return said.written
+
+
 def _mentions(delivery: Delivery, post: Fields) -> bool:
-    text = as_text(post.get("text"))
+    """Return whether the author of a post mentions Gofer. What the post forwards or attaches does not count."""
+    return _names_gofer(delivery, read(post).written)
+
+
+def _only_carries_mention(delivery: Delivery, post: Fields) -> bool:
+    said = read(post)
+    return not _names_gofer(delivery, said.written) and _names_gofer(delivery, "\n".join(said.texts))
+
+
+def _names_gofer(delivery: Delivery, text: str) -> bool:
     return any(f"<@{user}>" in text or f"<@{user}|" in text for user in delivery.own_users)
 
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 
 from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi
-from gofer.sources.slack.attached_files import Fields, attached, line, of
+from gofer.sources.slack.attached_files import attached, lines_of
+from gofer.sources.slack.message_text import SUBTYPES, MessageText, read
 from gofer.sources.slack.names import (
     MOCK_NAMES,
     Names,
@@ -18,6 +18,7 @@ from gofer.sources.slack.names import (
     one_line,
 )
 from gofer.sources.slack.places import DIRECT, channel_id, channel_name, check_readable, is_private, shown_name
+from gofer.sources.slack.rich_text import minute
 from gofer.sources.slack.scopes import scopes
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, NewFile, ToolResult
@@ -67,7 +68,7 @@ async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) ->
     private = is_private(info)
     check_readable(call, channel, info)
     messages = await _whole_thread(api, call, channel, ts)
-    names = await look_up(api, call, _people(messages))
+    names = await look_up(api, call, people(messages))
     return _thread_result(shown_name(info), messages, names, ts, private=private)
 
 
@@ -124,7 +125,7 @@ def _listed(messages: Sequence[Message], names: Names) -> list[dict[str, str]]:
         {
             "ts": as_text(message.get("ts")),
             "author": _author(message, names),
-            "text": names.text(as_text(message.get("text"))),
+            "text": "\n".join(text_lines(read(message), names)),
         }
         for message in messages
     ]
@@ -159,7 +160,7 @@ def render(
 def _header(message: Message, names: Names) -> str:
     """Return the header line of a message. An app chooses its own name, so its line begins with the word `app`."""
     ts = as_text(message.get("ts"))
-    line = f"{_author(message, names)} at {_time(ts)} (ts {ts}):"
+    line = f"{_author(message, names)} at {minute(ts)} (ts {ts}):"
     if message.get("user"):
         return line
     return f"app {line}"
@@ -185,8 +186,9 @@ def _choose(messages: Sequence[Message], focus: str) -> list[int]:
 
 def _size(message: Message) -> int:
     header = 80
-    shared = sum(map(len, shared_texts(message)))
-    return header + min(len(as_text(message.get("text"))), MESSAGE_LIMIT) + min(shared, MESSAGE_LIMIT)
+    said = read(message)
+    carried = sum(len(part.text) for part in said.carried)
+    return header + min(len(said.written), MESSAGE_LIMIT) + min(carried, MESSAGE_LIMIT)
 
 
 def named_thread(call: Origin, arguments: ReadThread) -> tuple[str, str]:
@@ -222,10 +224,10 @@ async def _whole_thread(api: SlackApi, call: Call, channel: str, ts: str) -> Seq
     return await replies(api, call, channel, thread_ts)
 
 
-def _people(messages: Sequence[Message]) -> set[str]:
+def people(messages: Sequence[Message]) -> set[str]:
+    """Return the ids of the authors of messages, and of all people whom the messages mention."""
     authors = {as_text(message.get("user")) for message in messages}
-    texts = [text for message in messages for text in (as_text(message.get("text")), *shared_texts(message))]
-    return authors | mentioned(texts)
+    return authors | mentioned(text for message in messages for text in read(message).texts)
 
 
 def _author(message: Message, names: Names) -> str:
@@ -242,68 +244,39 @@ def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
 
 
 def _text_lines(message: Message, names: Names, known: Collection[str]) -> list[str]:
-    """Return the lines of a message's text, and a line for each of its files."""
-    files = [line(file, known) for file in of(message)]
-    shared = shared_lines(message, names, MESSAGE_LIMIT)
-    text = names.text(as_text(message.get("text"))) or "(no text)" * (not files and not shared)
-    cut = f"\n[{len(text) - MESSAGE_LIMIT} further characters of this message are left out.]"
-    shown = text if len(text) <= MESSAGE_LIMIT else text[:MESSAGE_LIMIT] + cut
-    return [*shown.splitlines(), *shared, *files]
+    """Return the lines of a message's text, of what it carries, and of each of its files."""
+    lines = [*text_lines(read(message), names, known), *lines_of(as_list(message.get("files")), known)]
+    subtype = as_text(message.get("subtype"))
+    if lines:
+        return lines
+    if subtype and SUBTYPES.reader(subtype) is None:
+        return [SUBTYPES.named(subtype)]
+    return ["(no text)"]
 
 
-def _time(ts: str) -> str:
-    try:
-        return datetime.fromtimestamp(float(ts), UTC).strftime("%Y-%m-%d %H:%M UTC")
-    except (ValueError, OverflowError, OSError):
-        return "an unknown time"
+CARRIED = 20
+"""The most forwarded messages, previews and attachments that are shown below one message."""
 
 
-SHARED = 10
-"""The most shared messages that are shown below one message."""
+def text_lines(said: MessageText, names: Names, known: Collection[str] = ()) -> list[str]:
+    """Return the lines of what an author wrote, and below it the lines of what the message carries, after `| `.
 
-
-def shared_texts(message: Fields) -> Sequence[str]:
-    """Return Slack's text of each shared message."""
-    return [as_text(one.get("text")) for one in _shared(message)]
-
-
-def shared_lines(message: Fields, names: Names, limit: int) -> Sequence[str]:
-    """Return the lines of the shared messages, prefixed with `| `.
-
-    All texts together have at most `limit` characters.
+    The written text has at most MESSAGE_LIMIT characters, and all carried texts together as many.
     """
-    shared = _shared(message)
-    lines: list[str] = []
-    left = limit
-    for one in shared[:SHARED]:
-        text = names.text(as_text(one.get("text")))
-        lines += [f"[shared message{_shared_by(one)}:]", *indented(text[:left], "| ")]
-        if len(text) > left:
-            lines.append(f"[{len(text) - left} further characters of this shared message are left out.]")
+    lines = _cut(names.text(said.written), MESSAGE_LIMIT, "message").splitlines()
+    left = MESSAGE_LIMIT
+    for part in said.carried[:CARRIED]:
+        text = names.text(part.text)
+        lines += [names.text(part.heading), *indented(_cut(text, left, part.what), "| ")]
+        lines += [f"| {line}" for line in lines_of(part.files, known)]
         left = max(0, left - len(text))
-    if len(shared) > SHARED:
-        lines.append(f"[{len(shared) - SHARED} more shared messages are left out.]")
+    if len(said.carried) > CARRIED:
+        lines.append(f"[{len(said.carried) - CARRIED} more attachments are left out.]")
     return lines
 
 
-def _shared(message: Fields) -> Sequence[Fields]:
-    """Return the attachments that are messages of Slack, without previews of other pages."""
-    every = [as_object(one) for one in as_list(message.get("attachments"))]
-    return [one for one in every if _is_message(one) and as_text(one.get("text")).strip()]
-
-
-def _is_message(attachment: Fields) -> bool:
-    if attachment.get("is_share") is True or attachment.get("is_msg_unfurl") is True:
-        return True
-    return "/archives/" in as_text(attachment.get("from_url"))
-
-
-def _shared_by(attachment: Fields) -> str:
-    author = one_line(as_text(attachment.get("author_name")))
-    link = one_line(as_text(attachment.get("from_url")))
-    origin = ""
-    if author:
-        origin += f" by {author}"
-    if link:
-        origin += f", {link}"
-    return origin
+def _cut(text: str, limit: int, what: str) -> str:
+    """Return the beginning of a text, with a note about what is left out."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n[{len(text) - limit} further characters of this {what} are left out.]"

@@ -183,18 +183,20 @@ def test_slack_shared_message_is_quoted_below_the_sharing_message() -> None:
         "    | now",
         f"    [shared message, {link}:]",
         "    | second",
+        "    [preview, https://example.com:]",
+        "    | A page",
     ]
     alone = render("c", [{**said("U1", ""), "attachments": [shared("hi")]}], Names(PEOPLE))
     assert "(no text)" not in alone
-    assert "(no text)" in render("c", [{**said("U1", ""), "attachments": [preview]}], Names(PEOPLE))
+    assert "(no text)" in render("c", [said("U1", "")], Names(PEOPLE))
 
 
 def test_slack_shared_messages_are_limited_and_the_rest_is_counted() -> None:
-    many = {**said("U1", "see"), "attachments": [shared("x" * 9_000)] * 12}
+    many = {**said("U1", "see"), "attachments": [shared("x" * 9_000)] * 22}
     text = render("c", [many], Names(PEOPLE))
     assert text.count("x") == MESSAGE_LIMIT
     assert "[6000 further characters of this shared message are left out.]" in text
-    assert "[2 more shared messages are left out.]" in text
+    assert "[2 more attachments are left out.]" in text
 
 
 def test_slack_user_name_cannot_imitate_a_header() -> None:

@@ -167,7 +167,7 @@ def test_slack_event_keeps_the_text_up_to_the_limit() -> None:
         ({"type": "message", "subtype": "channel_join"}, "'channel_join'"),
         ({"type": "message", "subtype": "assistant_app_thread"}, "'assistant_app_thread'"),
         ({"type": "message", "hidden": True}, "a hidden message"),
-        ({"type": "message", "text": "hi", "edited": {"user": "U1", "ts": "1.0"}}, "an edit"),
+        ({"type": "message", "text": "hi", "blocks": [], "edited": {"user": "U1", "ts": "1.0"}}, "an edit"),
         ({"type": "assistant_thread_started"}, "'assistant_thread_started'"),
         ({"type": "app_home_opened", "tab": "messages"}, "'app_home_opened'"),
         ({"type": "reaction_removed"}, "it is no feedback on an answer"),
