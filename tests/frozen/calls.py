@@ -65,6 +65,7 @@ JIRA: Calls = (
     ("jira_search", {"text": "export"}),
     ("jira_get_issue", {}),
     ("jira_get_issue", {"issue": "https://acme.atlassian.net/browse/OPS-7"}),
+    ("jira_get_form", {"project": "ops", "type": "Bug"}),
     ("jira_create_issue", {"project": "ops", "type": "Bug", "summary": "x", "description": "y"}),
     ("jira_add_comment", {"text": "**hello** Ada Byron\n\n- one\n- two\n\n```python\nx = 1\n```"}),
     ("jira_transition_issue", {"status": "in progress"}),

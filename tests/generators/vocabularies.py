@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gofer.sources.github.receiver import EVENTS as GITHUB_EVENTS
+from gofer.sources.jira.field_types import FIELD_TYPES
 from gofer.sources.slack.attached_files import FILE
 from gofer.sources.slack.block_text import BLOCKS, ELEMENTS
 from gofer.sources.slack.message_text import ATTACHMENT, SUBTYPES
@@ -19,6 +20,7 @@ BEGIN = "<!-- made by `make vocabulary` -->\n"
 END = "<!-- until here -->\n"
 PAGES: Mapping[str, Sequence[Vocabulary[Any]]] = {
     "github.md": [GITHUB_EVENTS],
+    "jira.md": [FIELD_TYPES],
     "slack.md": (BLOCKS, ELEMENTS, RICH, ATTACHMENT, FILE, SUBTYPES),
 }
 """The vocabularies by the page that shows them, in the order of the page."""

@@ -12,7 +12,7 @@ from gofer_simulators.jira.site import Issue, JiraRefusal, Site
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<call>currentUser\(\))"""
-    r"""|(?P<operator>!=|>=|<=|=|~|>|<)|(?P<mark>[(),])|(?P<word>[\w.:@+-]+))"""
+    r"""|(?P<operator>!=|>=|<=|=|~|>|<)|(?P<mark>[(),])|(?P<word>cf\[\d+\]|[\w.:@+-]+))"""
 )
 _SPECIAL = re.compile(r"[+&|!(){}\[\]^~*?:/]")
 _AGO = re.compile(r"-(\d{1,12})([mhdw])")
@@ -97,6 +97,9 @@ def _clause(site: Site, tokens: list[_Token]) -> tuple[Callable[[Issue], bool], 
     if len(tokens) < 3:
         raise _mistake("Expecting operator or value before the end of the query.")
     name = tokens[0].text.lower()
+    if name.startswith("cf[") and [token.text.upper() for token in tokens[1:4]] == ["IS", "NOT", "EMPTY"]:
+        id_ = f"customfield_{name[3:-1]}"
+        return (lambda issue: bool(issue.own.get(id_))), tokens[4:]
     name = _ALIASES.get(name, name)
     if name not in (*_EXACT, *_TEXTS, *_TIMES):
         raise JiraRefusal(400, f"Field '{tokens[0].text}' does not exist or you do not have permission to view it.")

@@ -26,6 +26,8 @@ class NewIssue:
     """Default: the site's default priority."""
     security: str = ""
     properties: Mapping[str, object] | None = None
+    own: Mapping[str, object] | None = None
+    """The values of own fields."""
 
 
 class People:
@@ -57,6 +59,7 @@ class People:
             priority=new.priority or self._site.names.priority,
             security=new.security,
             properties=dict(new.properties or {}),
+            own=dict(new.own or {}),
         )
         self._site.put(issue)
         self._announce("jira:issue_created", "issue_created", account, issue, [])
@@ -76,11 +79,14 @@ class People:
         self._announce("jira:issue_updated", name, account, after, items)
         return after
 
-    def move(self, account: str, issue: Issue, status: str) -> Issue:
-        """Move an issue to another status. Raises JiraRefusal if the project's workflow does not allow the move."""
+    def move(self, account: str, issue: Issue, status: str, own: Mapping[str, object] | None = None) -> Issue:
+        """Move an issue to another status, with values of its own fields.
+
+        Raises JiraRefusal if the project's workflow does not allow the move.
+        """
         if status not in self._site.projects[issue.project].next_statuses(issue.status):
             raise JiraRefusal(400, "It seems that you have tried to perform an illegal workflow operation.")
-        return self.edit(account, issue, status=status)
+        return self.edit(account, issue, status=status, own={**issue.own, **(own or {})})
 
     def comment(
         self,

@@ -7,11 +7,22 @@ import gofer_simulators.jira.shapes as shapes
 import gofer_simulators.jira.writing as writing
 from gofer_simulators.http_server import resource
 from gofer_simulators.jira.api_request import INVALID, ApiRequest
+from gofer_simulators.jira.own_fields import described, mistakes
 from gofer_simulators.jira.searching import Answer
 from gofer_simulators.jira.site import Comment, Issue, IssueType, JiraRefusal
 from gofer_simulators.json_values import is_array, object_of, text_of
 
 PAGE_OF_COMMENTS = 5000
+_SYSTEM: Mapping[str, dict[str, object]] = {
+    "project": {"type": "project"},
+    "issuetype": {"type": "issuetype"},
+    "summary": {"type": "string"},
+    "description": {"type": "string"},
+    "labels": {"type": "array", "items": "string"},
+    "assignee": {"type": "user"},
+    "priority": {"type": "priority"},
+}
+"""The fields that each form has, with their types."""
 
 
 def get_issue(request: ApiRequest) -> Answer:
@@ -30,10 +41,14 @@ def get_transitions(request: ApiRequest) -> Answer:
     """Answer GET /issue/{issue}/transitions with the transitions from the issue's status."""
     issue = request.site.issue(request.path["issue"])
     project = request.site.projects[issue.project]
-    shown = [
+    shown: list[dict[str, object]] = [
         {"id": _transition(project.statuses, name), "name": name, "to": shapes.status(request.site, project, name)}
         for name in project.next_statuses(issue.status)
     ]
+    if "transitions.fields" in request.listed("expand"):
+        for one in shown:
+            screen = project.screens.get(str(one["name"]), ())
+            one["fields"] = {field.id: described(field) for field in screen}
     return 200, {"expand": "transitions", "transitions": shown}
 
 
@@ -42,14 +57,15 @@ def post_transition(request: ApiRequest) -> Answer:
     issue = request.site.issue(request.path["issue"])
     body = request.fields("transition", "fields", "update", "historyMetadata", "properties")
     wanted = text_of(object_of(body, "transition"), "id")
-    resolution = text_of(object_of(object_of(body, "fields"), "resolution"), "name")
-    if resolution and resolution not in request.site.names.resolutions:
-        raise JiraRefusal(400, errors={"resolution": "The resolution selected is invalid."})
     project = request.site.projects[issue.project]
     possible = {_transition(project.statuses, name): name for name in project.next_statuses(issue.status)}
     if wanted not in possible:
         raise JiraRefusal(400, f"Transition id '{wanted}' is not valid for this issue.")
-    request.people.move(request.site.account, issue, possible[wanted])
+    fields = object_of(body, "fields")
+    errors = mistakes(request.site, project.screens.get(possible[wanted], ()), fields, ())
+    if errors:
+        raise JiraRefusal(400, errors=errors)
+    request.people.move(request.site.account, issue, possible[wanted], fields)
     return 204, None
 
 
@@ -160,18 +176,24 @@ def get_types(request: ApiRequest) -> Answer:
 def get_type_fields(request: ApiRequest) -> Answer:
     """Answer GET /issue/createmeta/{project}/issuetypes/{type}."""
     kind = _issue_type(request)
-    names = ("project", "issuetype", "summary", "description", "labels", "assignee", "priority")
-    every = list(dict.fromkeys([*names, *kind.required]))
-    page, described = request.page(every, 50, 200)
     needed = {"project", "issuetype", "summary", *kind.required}
-    shown: list[dict[str, object]] = [
-        {"fieldId": name, "key": name, "name": name.capitalize(), "required": name in needed, "hasDefaultValue": False}
-        for name in page
+    every: list[dict[str, object]] = [
+        {
+            "fieldId": name,
+            "key": name,
+            "name": name.capitalize(),
+            "required": name in needed,
+            "hasDefaultValue": False,
+            "schema": schema | {"system": name},
+        }
+        for name, schema in _SYSTEM.items()
+        if name not in kind.without
     ]
-    for one in shown:
+    for one in every:
         if one["key"] == "priority":
             one["allowedValues"] = [shapes.priority(request.site, name) for name in request.site.names.priorities]
-    return 200, described | {"fields": shown}
+    page, about = request.page([*every, *map(described, kind.fields)], 50, 200)
+    return 200, about | {"fields": list(page)}
 
 
 def _issue_type(request: ApiRequest) -> IssueType:

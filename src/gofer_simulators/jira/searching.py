@@ -71,11 +71,15 @@ def myself(request: ApiRequest) -> Answer:
 
 
 def users(request: ApiRequest) -> Answer:
-    """Answer GET /user/search with the people whose name, or a word of it, begins with the query."""
+    """Answer GET /user/search with people: their name, or a word in it, begins with the query.
+
+    A whole e-mail address finds its person, although most profiles hide the address.
+    """
     if "query" not in request.query:
         raise JiraRefusal(400, "The username query parameter was not provided")
     query = request.query["query"].lower()
-    known = [user for user in request.site.users.values() if _matches(user.name, query) or query == user.account_id]
+    everybody = request.site.users.values()
+    known = [user for user in everybody if _matches(user.name, query) or query in (user.account_id, user.email.lower())]
     page, _ = request.page(known, 50, 1000)
     return 200, [shapes.person(request.site, user) for user in page]
 

@@ -138,6 +138,7 @@ def fields(site: Site, issue: Issue, flavour: Flavour = "cloud") -> Json:
         "security": {"id": "10021", "name": issue.security} if issue.security else None,
         "attachment": [attachment(site, one, flavour) for one in issue.attachments],
         "issuelinks": [{"type": {"name": name}, "outwardIssue": {"key": key}} for name, key in issue.links],
+        **issue.own,
     }
 
 
@@ -197,5 +198,6 @@ def _issue_state(issue: Issue) -> Json:
         "attachments": [one.filename for one in issue.attachments],
         "remote_links": [{"url": one.url, "title": one.title} for one in issue.remote_links],
         "links": [{"type": name, "issue": key} for name, key in issue.links],
+        "fields": dict(issue.own),
     }
     return {key: value for key, value in shown.items() if value}

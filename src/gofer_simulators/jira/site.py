@@ -41,12 +41,27 @@ class User:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnField:
+    """A field that a company added to a form, or one of Jira's that only this form has."""
+
+    id: str
+    name: str
+    schema: JsonObject
+    """The type, as Jira describes it."""
+    required: bool = False
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class IssueType:
     """A type of issue; `required` are the fields that a new issue needs besides the summary."""
 
     id: str
     name: str
     required: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    """The fields that its form does not have."""
+    fields: tuple[OwnField, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,8 @@ class Project:
     """For a status, the statuses that may follow; a status without an entry may change to any other."""
     hidden: bool = False
     """Whether Gofer's account may not see it."""
+    screens: Mapping[str, tuple[OwnField, ...]] = field(default_factory=dict[str, tuple[OwnField, ...]])
+    """For a status, the form of the steps to it."""
 
     def next_statuses(self, status: str) -> tuple[str, ...]:
         """Return the statuses that may follow a status."""
@@ -71,11 +88,10 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of a site's priorities, link types, resolutions and roles; other names are refused."""
+    """The names of a site's priorities, link types and roles; other names are refused."""
 
     priorities: tuple[str, ...] = ("Highest", "High", "Medium", "Low", "Lowest")
     link_types: tuple[str, ...] = ("Blocks", "Cloners", "Duplicate", "Relates")
-    resolutions: tuple[str, ...] = ("Done", "Won't Do", "Duplicate", "Cannot Reproduce")
     roles: tuple[str, ...] = ("Administrators", "Developers", "Service Desk Team")
     """The project roles of the token's account."""
 
@@ -151,6 +167,8 @@ class Issue:
     remote_links: tuple[RemoteLink, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
     """Link type and key of each linked issue."""
+    own: JsonObject = field(default_factory=dict[str, object])
+    """The values of own fields, as requests set them."""
     properties: JsonObject = field(default_factory=dict[str, object])
 
 

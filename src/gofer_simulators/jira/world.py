@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pydantic import Base64Bytes, Field
 
 from gofer_simulators.jira.adf import document
-from gofer_simulators.jira.site import Attachment, Comment, Issue, IssueType, Names, Project, Site, User
+from gofer_simulators.jira.site import Attachment, Comment, Issue, IssueType, Names, OwnField, Project, Site, User
 from gofer_simulators.world_file import Part, read_world, wrong
 
 STATUSES = ("To Do", "In Progress", "Done")
@@ -21,9 +21,21 @@ class _User(Part):
     active: bool = True
 
 
+class _Field(Part):
+    id: str = Field(min_length=1)
+    name: str = Field(min_length=1)
+    type: dict[str, str]
+    """The schema of its type, as Jira describes it."""
+    required: bool = False
+    options: tuple[str, ...] = ()
+
+
 class _Type(Part):
     name: str
     required: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    """The fields that its form does not have, such as the description."""
+    fields: tuple[_Field, ...] = ()
 
 
 class _Project(Part):
@@ -33,6 +45,8 @@ class _Project(Part):
     statuses: tuple[str, ...] = STATUSES
     moves: dict[str, tuple[str, ...]] = Field(default_factory=dict[str, tuple[str, ...]])
     hidden: bool = False
+    screens: dict[str, tuple[_Field, ...]] = Field(default_factory=dict[str, tuple[_Field, ...]])
+    """For a status, the form of the steps to it."""
 
 
 class _Comment(Part):
@@ -80,7 +94,8 @@ class _World(Part):
     """Seconds until the search index contains a change."""
     priorities: tuple[str, ...] = Field(default=_NAMES.priorities, min_length=1)
     link_types: tuple[str, ...] = _NAMES.link_types
-    resolutions: tuple[str, ...] = _NAMES.resolutions
+    resolutions: tuple[str, ...] = ("Done", "Won't Do", "Duplicate", "Cannot Reproduce")
+    """The values of each field for the resolution that names none."""
     roles: tuple[str, ...] = _NAMES.roles
     """The project roles of the account."""
     users: tuple[_User, ...]
@@ -92,29 +107,40 @@ def load_site(world: Mapping[str, object], clock: Callable[[], float]) -> tuple[
     """Return the site of a world and the secret of its webhook, empty if the world has none. Raises ConfigError."""
     read = read_world(_World, "jira", world)
     site = Site(read.site, read.account, read.search_lag, clock)
-    site.names = Names(
-        priorities=read.priorities, link_types=read.link_types, resolutions=read.resolutions, roles=read.roles
-    )
+    site.names = Names(priorities=read.priorities, link_types=read.link_types, roles=read.roles)
     site.users.update({user.account_id: User(**user.model_dump()) for user in read.users})
     _require_user(site, read.account, "jira.account")
     for project in read.projects:
-        site.projects[project.key] = _project(site, project)
+        site.projects[project.key] = _project(site, project, read.resolutions)
     for issue in read.issues:
         _add_issue(site, issue)
     return site, read.webhook_secret
 
 
-def _project(site: Site, project: _Project) -> Project:
+def _project(site: Site, project: _Project, resolutions: tuple[str, ...]) -> Project:
     types = [_Type(name=one) if isinstance(one, str) else one for one in project.issue_types]
     return Project(
         id=site.new_id(),
         key=project.key,
         name=project.name,
-        types=tuple(IssueType(site.new_id(), one.name, one.required) for one in types),
+        types=tuple(
+            IssueType(site.new_id(), one.name, one.required, one.without, tuple(map(_field, one.fields)))
+            for one in types
+        ),
         statuses=project.statuses,
         moves=project.moves,
         hidden=project.hidden,
+        screens={
+            status: tuple(_field(one, resolutions) for one in fields) for status, fields in project.screens.items()
+        },
     )
+
+
+def _field(field: _Field, resolutions: tuple[str, ...] = ()) -> OwnField:
+    options = field.options
+    if field.id == "resolution":
+        options = options or resolutions
+    return OwnField(field.id, field.name, dict(field.type), required=field.required, options=options)
 
 
 def _add_issue(site: Site, issue: _Issue) -> None:

@@ -8,18 +8,17 @@ from collections.abc import Mapping
 import gofer_simulators.jira.shapes as shapes
 from gofer_simulators.jira.adf import mistake_in_document, plain
 from gofer_simulators.jira.api_request import INVALID, ApiRequest
+from gofer_simulators.jira.own_fields import NOT_A_DOCUMENT, OFF_SCREEN, mistakes
 from gofer_simulators.jira.people import NewIssue
 from gofer_simulators.jira.searching import Answer
 from gofer_simulators.jira.site import IssueType, JiraRefusal, Project
 from gofer_simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of, texts
 
-NOT_A_DOCUMENT = "Operation value must be an Atlassian Document (see the Atlassian Document Format)"
 TOO_LONG = "The entered text is too long. It exceeds the allowed limit of 32,767 characters."
 LONGEST_TEXT = 32_767
 LONGEST_SUMMARY = 255
 LONGEST_LABEL = 255
 LONGEST_PROPERTY = 32_768
-_OFF_SCREEN = "Field '{}' cannot be set. It is not on the appropriate screen, or unknown."
 _EDITABLE = frozenset({"summary", "description", "labels", "assignee", "priority"})
 
 
@@ -28,7 +27,9 @@ def create_issue(request: ApiRequest) -> Answer:
     body = request.fields("fields", "update", "properties", "historyMetadata", "transition")
     fields = object_of(body, "fields")
     project, kind = _project_and_type(request, fields)
-    errors = _field_mistakes(request, fields, _EDITABLE | {"project", "issuetype", *kind.required})
+    own = {field.id for field in kind.fields}
+    screen = (_EDITABLE | {"project", "issuetype", *kind.required, *own}).difference(kind.without)
+    errors = _field_mistakes(request, fields, screen) | mistakes(request.site, kind.fields, fields, fields)
     if not text_of(fields, "summary").strip():
         errors.setdefault("summary", "You must specify a summary of the issue.")
     errors |= {name: f"{name.capitalize()} is required." for name in kind.required if not fields.get(name)}
@@ -43,6 +44,7 @@ def create_issue(request: ApiRequest) -> Answer:
         assignee=text_of(object_of(fields, "assignee"), "accountId"),
         priority=_priority(request, fields),
         properties=_properties(body),
+        own={name: value for name, value in fields.items() if name in own},
     )
     issue = request.people.create(request.site.account, new)
     return 201, {"id": issue.id, "key": issue.key, "self": f"{request.site.url}/rest/api/3/issue/{issue.id}"}
@@ -55,7 +57,7 @@ def edit_issue(request: ApiRequest) -> Answer:
     fields = object_of(body, "fields")
     update = object_of(body, "update")
     errors = _field_mistakes(request, fields, _EDITABLE)
-    errors |= {name: _OFF_SCREEN.format(name) for name in update if name != "labels"}
+    errors |= {name: OFF_SCREEN.format(name) for name in update if name != "labels"}
     if "summary" in fields and not text_of(fields, "summary").strip():
         errors["summary"] = "You must specify a summary of the issue."
     if errors:
@@ -117,7 +119,7 @@ def _project_and_type(request: ApiRequest, fields: JsonObject) -> tuple[Project,
 
 def _field_mistakes(request: ApiRequest, fields: JsonObject, known: frozenset[str]) -> dict[str, str]:
     """Return the mistakes of a request, by field."""
-    errors = {name: _OFF_SCREEN.format(name) for name in fields if name not in known}
+    errors = {name: OFF_SCREEN.format(name) for name in fields if name not in known}
     summary = fields.get("summary")
     assignee = fields.get("assignee")
     if summary is not None and (not isinstance(summary, str) or "\n" in summary):

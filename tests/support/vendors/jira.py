@@ -32,7 +32,7 @@ WORLD: dict[str, Any] = {
     "search_lag": 30,
     "users": [
         {"account_id": ADA, "name": "Ada Byron"},
-        {"account_id": BEN, "name": "Ben Okri"},
+        {"account_id": BEN, "name": "Ben Okri", "email": "ben@acme.example"},
         {"account_id": "5b10a2844c20165700ede23i", "name": "Ben Field"},
         {"account_id": "5b10a2844c20165700ede24j", "name": "Ben Gone", "active": False},
         {"account_id": OWN, "name": "Gofer", "email": EMAIL},
@@ -114,11 +114,105 @@ class Room:
         return self.jira.site.issue(key)
 
 
-def play(story: Callable[[Room], Awaitable[None]]) -> None:
+CUSTOM = "com.atlassian.jira.plugin.system.customfieldtypes:"
+OWN_FIELDS: list[dict[str, Any]] = [
+    {
+        "id": "components",
+        "name": "Components",
+        "type": {"type": "array", "items": "component"},
+        "options": ["Web", "Ledger"],
+    },
+    {"id": "duedate", "name": "Due date", "type": {"type": "date", "system": "duedate"}},
+    {"id": "environment", "name": "Environment", "type": {"type": "string", "system": "environment"}},
+    {"id": "parent", "name": "Parent", "type": {"type": "issuelink", "system": "parent"}},
+    {"id": "timetracking", "name": "Time tracking", "type": {"type": "timetracking", "system": "timetracking"}},
+    {
+        "id": "attachment",
+        "name": "Attachment",
+        "type": {"type": "array", "items": "attachment", "system": "attachment"},
+    },
+    {"id": "customfield_1", "name": "Requestor", "type": {"type": "user", "custom": f"{CUSTOM}userpicker"}},
+    {
+        "id": "customfield_2",
+        "name": "Severity",
+        "type": {"type": "option", "custom": f"{CUSTOM}select"},
+        "options": ["Low", "High"],
+    },
+    {
+        "id": "customfield_3",
+        "name": "Device",
+        "type": {"type": "option-with-child", "custom": f"{CUSTOM}cascadingselect"},
+        "options": ["Phone", "Computer > Laptop | Desktop"],
+    },
+    {"id": "customfield_4", "name": "Steps", "type": {"type": "string", "custom": f"{CUSTOM}textarea"}},
+    {"id": "customfield_5", "name": "Cost", "type": {"type": "number", "custom": f"{CUSTOM}float"}},
+    {"id": "customfield_6", "name": "Begin", "type": {"type": "datetime", "custom": f"{CUSTOM}datetime"}},
+    {
+        "id": "customfield_7",
+        "name": "Watchers",
+        "type": {"type": "array", "items": "user", "custom": f"{CUSTOM}multiuserpicker"},
+    },
+    {"id": "customfield_8", "name": "Group", "type": {"type": "group", "custom": f"{CUSTOM}grouppicker"}},
+    {"id": "customfield_9", "name": "Tags", "type": {"type": "array", "items": "string", "custom": f"{CUSTOM}labels"}},
+    {"id": "customfield_10", "name": "Page", "type": {"type": "string", "custom": f"{CUSTOM}url"}},
+    {
+        "id": "customfield_11",
+        "name": "Sprint",
+        "type": {"type": "array", "items": "json", "custom": "com.pyxis.greenhopper.jira:gh-sprint"},
+    },
+    {"id": "customfield_12", "name": "Team", "type": {"type": "team", "custom": f"{CUSTOM}atlassian-team"}},
+    {
+        "id": "customfield_13",
+        "name": "Epic Link",
+        "type": {"type": "any", "custom": "com.pyxis.greenhopper.jira:gh-epic-link"},
+    },
+    {"id": "customfield_14", "name": "Server", "type": {"type": "array", "items": "cmdb-object-field"}},
+    {"id": "customfield_15", "name": "Reference", "type": {"type": "string", "custom": f"{CUSTOM}textfield"}},
+    {"id": "customfield_16", "name": "Reference", "type": {"type": "string", "custom": f"{CUSTOM}textfield"}},
+    {"id": "customfield_17", "name": "Dashboard", "type": {"type": "wall", "custom": "com.example:wall"}},
+]
+"""A field of each kind, as companies add them to their forms."""
+
+
+def own_fields(*required: str) -> list[dict[str, Any]]:
+    """Return the fields of a form, some of them required."""
+    return [field | {"required": field["name"] in required} for field in OWN_FIELDS]
+
+
+FORMS: dict[str, Any] = WORLD | {
+    "projects": [
+        *WORLD["projects"],
+        {
+            "key": "PAY",
+            "name": "Payments",
+            "issue_types": [
+                {"name": "Bug", "fields": own_fields("Components", "Requestor")},
+                {"name": "Task", "fields": own_fields()},
+                {"name": "Alert", "without": ["description", "priority"], "fields": own_fields("Severity")},
+            ],
+            "screens": {
+                "Done": [
+                    {"id": "resolution", "name": "Resolution", "type": {"type": "resolution"}, "required": True},
+                    {
+                        "id": "fixVersions",
+                        "name": "Fix versions",
+                        "type": {"type": "array", "items": "version"},
+                        "options": ["4.2", "4.3"],
+                    },
+                ]
+            },
+        },
+    ],
+    "issues": [*WORLD["issues"], {"key": "PAY-1", "summary": "Refunds are late", "reporter": ADA}],
+}
+"""A site with a project whose forms ask for more than a summary."""
+
+
+def play(story: Callable[[Room], Awaitable[None]], world: dict[str, Any] = WORLD) -> None:
     async def run() -> None:
         receiver, clock = Receiver(), SetClock()
         async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=receiver.app)) as outside:
-            jira = JiraSimulator(WORLD, clock=clock.now, http=outside, email=EMAIL, pace=Pace(gap_factor=0))
+            jira = JiraSimulator(world, clock=clock.now, http=outside, email=EMAIL, pace=Pace(gap_factor=0))
             async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=jira.app)) as http:
                 await story(Room(jira, http, receiver, clock))
                 await jira.close()

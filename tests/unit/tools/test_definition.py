@@ -182,6 +182,7 @@ def test_shipped_tools_declare_effect_timeout_and_argument_descriptions() -> Non
         "notion_update_properties": "keyed",
         "jira_search": "read",
         "jira_get_issue": "read",
+        "jira_get_form": "read",
         "jira_create_issue": "lookup",
         "jira_add_comment": "lookup",
         "jira_transition_issue": "keyed",

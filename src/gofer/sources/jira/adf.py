@@ -122,8 +122,11 @@ _LONGEST_LANGUAGE = 40
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
-def document(markdown: str, provenance: Provenance) -> Node:
-    """Return a document with a line of links at its end. Raises ToolError for a text that is empty or too long."""
+def document(markdown: str, provenance: Provenance | None) -> Node:
+    """Return a document, with the links of a provenance at its end.
+
+    Raises ToolError for a text that is empty or too long.
+    """
     written = _CONTROL.sub("\ufffd", clean(markdown).replace("\r\n", "\n").replace("\r", "\n"))
     blocks = _blocks(parse(written), "top")
     if not adf_text({"content": blocks}):
@@ -134,7 +137,9 @@ def document(markdown: str, provenance: Provenance) -> Node:
     return whole
 
 
-def _origin(provenance: Provenance) -> list[Node]:
+def _origin(provenance: Provenance | None) -> list[Node]:
+    if provenance is None:
+        return []
     parts: list[Node] = []
     for words, url in origin_links(provenance):
         parts += [text(" · ")] * bool(parts) + [text(words, url)]

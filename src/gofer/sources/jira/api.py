@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -43,10 +43,19 @@ REFUSALS = Refusals(
 
 
 class JiraRefusal(ToolError):
-    """A refusal by Jira. The request had no effect, `code` is the status, and `fields` are Jira's errors by field."""
+    """A refusal by Jira. The request had no effect, and `code` is the status.
+
+    `fields` are Jira's errors by field, and `general` its other errors.
+    """
 
     def __init__(
-        self, status: int, sentence: str, fields: Mapping[str, str] | None = None, *, retry_after: float = 0.0
+        self,
+        status: int,
+        sentence: str,
+        fields: Mapping[str, str] | None = None,
+        *,
+        general: Sequence[str] = (),
+        retry_after: float = 0.0,
     ) -> None:
         super().__init__(
             f"Jira refused that ({status}): {sentence}",
@@ -56,6 +65,7 @@ class JiraRefusal(ToolError):
         )
         self.status = status
         self.fields = dict(fields or {})
+        self.general = general
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +137,8 @@ def _answer(response: HttpResponse) -> object:
 def _refusal(response: HttpResponse, body: Fields) -> JiraRefusal:
     status = response.status
     errors = {as_text(name): as_text(message) for name, message in as_object(body.get("errors")).items()}
-    said = [text for text in map(as_text, as_list(body.get("errorMessages"))) if text]
-    said += [f"{name}: {message}" for name, message in errors.items()]
+    general = [text for text in map(as_text, as_list(body.get("errorMessages"))) if text]
+    said = [*general, *(f"{name}: {message}" for name, message in errors.items())]
     # For these statuses, Gofer's own sentence is more helpful than Jira's message.
     own = REFUSALS.of(str(status)).sentence
     wait = asked_wait(response)
@@ -137,12 +147,13 @@ def _refusal(response: HttpResponse, body: Fields) -> JiraRefusal:
         own = "it redirects Gofer to another address; JIRA_BASE_URL is not the address of the Jira site itself."
     if wait is not None and wait < math.inf:
         own = f"{own} {wait_sentence(wait)}"
-    sentence = " ".join(filter(None, (words and _ended(words), own))) or "it gave no reason."
+    sentence = " ".join(filter(None, (words and ended(words), own))) or "it gave no reason."
     REFUSALS.log(str(status), f"Jira refuses Gofer's calls ({status}): {own}")
-    return JiraRefusal(status, sentence, errors, retry_after=wait or 0.0)
+    return JiraRefusal(status, sentence, errors, general=general, retry_after=wait or 0.0)
 
 
-def _ended(sentence: str) -> str:
+def ended(sentence: str) -> str:
+    """Return a sentence with a full stop if it has no other end."""
     if sentence.endswith((".", "!", "?")):
         return sentence
     return f"{sentence}."

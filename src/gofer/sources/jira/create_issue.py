@@ -11,13 +11,18 @@ the reading only begins earlier.
 """
 
 import math
+from dataclasses import replace
 
 from pydantic import Field
 
 from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
-from gofer.sources.jira.projects import account_id, with_existing_choices
+from gofer.sources.jira.field_types import ENTRIES, FIELDS, Given, Site
+from gofer.sources.jira.form import OWN, Form, explained, form_of_new, form_values
+from gofer.sources.jira.issues import path_of
+from gofer.sources.jira.projects import account_id
 from gofer.sources.jira.search import quoted
+from gofer.sources.jira.write import AddComment, find_comment, jira_add_comment
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import digits
@@ -33,6 +38,7 @@ BEGINNINGS = 20
 """Issues older than the run that the search returns. Some may have moved here later and have a newer number."""
 CLOCKS_APART = 300.0
 """The most seconds by which Jira's clock may be behind Gofer's."""
+_NO_DESCRIPTION = "Its form has no description, so the text"
 
 
 class CreateIssue(Arguments):
@@ -41,10 +47,11 @@ class CreateIssue(Arguments):
     project: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,50}$", description="Key of the project, such as OPS.")
     type: str = Field(min_length=1, max_length=100, description="Name of the issue type, such as Bug or Task.")
     summary: str = Field(min_length=1, max_length=255, description="One line that tells what it is about.")
-    description: str = Field(min_length=1, max_length=30_000, description="What the reader must know, in Markdown.")
+    description: str = Field(default="", max_length=30_000, description="What the reader must know, in Markdown.")
     labels: tuple[str, ...] = Field(default=(), max_length=20, description="Labels, each one word.")
     assignee: str = Field(default="", description="Full name of a person, only if the request names one.")
     priority: str = Field(default="", description="Name of a priority, only if the request names one.")
+    fields: dict[str, Given] = Field(default_factory=dict[str, Given], max_length=ENTRIES, description=FIELDS)
 
 
 def _place(origin: Origin, arguments: CreateIssue) -> Place:
@@ -70,11 +77,38 @@ async def jira_create_issue(api: JiraApi, call: Call, arguments: CreateIssue) ->
     """Create a Jira issue (ticket). Write what the person who works on it must know, and where the
     request comes from.
     """
+    site = Site(api, call, arguments.project.upper())
+    fields = await _usual_fields(site, arguments)
+    form: Form | None = None
+    if arguments.fields:
+        form = await form_of_new(site, arguments.type)
+        fields |= await form_values(site, form, arguments.fields, OWN | fields.keys())
+    text: Fields = {}
+    if arguments.description:
+        text = {"description": document(arguments.description, call.provenance)}
+    if form is None or form.has("description"):
+        try:
+            return _created(api, await api.write(call, "/issue", _body(call, {**fields, **text})))
+        except JiraRefusal as refused:
+            form = form or await _form(site, arguments, refused)
+            if not (text and _lacks_description(form, refused)):
+                raise await explained(site, form, refused) from refused
+    mark = {"text": "comment"} if text else {}
+    try:
+        created = _created(api, await api.write(call, "/issue", _body(call, fields, **mark)))
+    except JiraRefusal as refused:
+        raise await explained(site, form, refused) from refused
+    if text:
+        return await _commented(api, call, arguments, created)
+    return created
+
+
+async def _usual_fields(site: Site, arguments: CreateIssue) -> dict[str, object]:
+    """Return the fields that have arguments of their own, without the description."""
     fields: dict[str, object] = {
-        "project": {"key": arguments.project.upper()},
+        "project": {"key": site.project},
         "issuetype": {"name": arguments.type},
         "summary": " ".join(arguments.summary.split()),
-        "description": document(arguments.description, call.provenance),
     }
     labels = ["-".join(label.split()) for label in arguments.labels if label.strip()]
     if labels:
@@ -82,14 +116,42 @@ async def jira_create_issue(api: JiraApi, call: Call, arguments: CreateIssue) ->
     if arguments.priority:
         fields |= {"priority": {"name": arguments.priority}}
     if arguments.assignee:
-        fields["assignee"] = {"accountId": await account_id(api, call, arguments.assignee)}
-    body = {"fields": fields, "properties": [{"key": PROPERTY, "value": {"key": call.key}}]}
+        fields["assignee"] = {"accountId": await account_id(site.api, site.call, arguments.assignee)}
+    return fields
+
+
+def _body(call: Call, fields: Fields, **mark: str) -> Fields:
+    """Return the request for an issue with the mark of its call. `text` says where its text is, if not in the issue."""
+    return {"fields": fields, "properties": [{"key": PROPERTY, "value": {"key": call.key, **mark}}]}
+
+
+async def _form(site: Site, arguments: CreateIssue, refused: JiraRefusal) -> Form | None:
+    """Return the form of a refused issue; None if the refusal names no field of it, or if Gofer cannot read it."""
+    if refused.status != 400 or not refused.fields or refused.fields.keys() & {"project", "issuetype"}:
+        return None
     try:
-        return _created(api, await api.write(call, "/issue", body))
-    except JiraRefusal as refused:
-        if not refused.fields.keys() & {"project", "issuetype", "priority"}:
-            raise
-        raise await with_existing_choices(api, call, arguments.project.upper(), arguments.type, refused) from refused
+        return await form_of_new(site, arguments.type)
+    except (ToolError, TemporaryError):
+        return None
+
+
+def _lacks_description(form: Form | None, refused: JiraRefusal) -> bool:
+    """Return whether an issue was refused only because its form has no description."""
+    if refused.fields.keys() != {"description"}:
+        return False
+    return "cannot be set" in refused.fields["description"] or bool(form and not form.has("description"))
+
+
+async def _commented(api: JiraApi, call: Call, arguments: CreateIssue, created: ToolResult) -> ToolResult:
+    """Add the text of an issue as a comment, because its form has no description. Return the created issue."""
+    try:
+        text = AddComment(text=arguments.description, issue=as_text(created.details["key"]))
+        await jira_add_comment.act(api, call, text)
+    except ToolError as refused:
+        return replace(
+            created, text=f"{created.text}\n{_NO_DESCRIPTION} cannot be a comment: {refused.message_to_model}"
+        )
+    return replace(created, text=f"{created.text}\n{_NO_DESCRIPTION} is its first comment.")
 
 
 @jira_create_issue.look
@@ -105,12 +167,21 @@ async def _find(api: JiraApi, call: Call, arguments: CreateIssue) -> ToolResult 
         for issue in found:
             mark = as_object(as_object(issue.get("properties")).get(PROPERTY))
             if mark.get("key") == call.key:
-                return _created(api, issue)
+                return await _completed(api, call, _created(api, issue), mark)
         if not found:
             return None
         number += CHUNK
     said = f"{project} has more than {CHUNK * CHUNKS} newer issues; that is too many to look through."
     raise ToolError(said, code="too_many")
+
+
+async def _completed(api: JiraApi, call: Call, created: ToolResult, mark: Fields) -> ToolResult:
+    """Return an issue of an earlier attempt. If its text should be a comment, the result says whether it is there."""
+    if mark.get("text") != "comment":
+        return created
+    if await find_comment(api, call, path_of(as_text(created.details["key"]))):
+        return replace(created, text=f"{created.text}\n{_NO_DESCRIPTION} is its first comment.")
+    return replace(created, text=f"{created.text}\n{_NO_DESCRIPTION} is missing; write it with jira_add_comment.")
 
 
 @jira_create_issue.mock

@@ -6,6 +6,7 @@ from typing import Any
 from gofer.sources.jira.api import JiraApi
 from gofer.sources.jira.create_issue import jira_create_issue
 from gofer.sources.jira.get_attachment import jira_get_attachment
+from gofer.sources.jira.get_form import jira_get_form
 from gofer.sources.jira.get_issue import jira_get_issue
 from gofer.sources.jira.issues import jira_find_place
 from gofer.sources.jira.search import jira_search
@@ -17,6 +18,7 @@ TOOLS: Sequence[ToolDeclaration[JiraApi, Any]] = (
     jira_get_issue,
     jira_find_place,
     jira_get_attachment,
+    jira_get_form,
     jira_create_issue,
     jira_add_comment,
     jira_transition_issue,

@@ -3,11 +3,14 @@
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import Field
 
 from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
+from gofer.sources.jira.field_types import ENTRIES, FIELDS, Given, Site
+from gofer.sources.jira.form import explained, form_of_step, form_values, steps_to
 from gofer.sources.jira.issues import (
     SEES,
     is_home,
@@ -25,7 +28,7 @@ from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import digits
 from gofer.values.canonical_json import as_list, as_object, as_text
-from gofer.values.errors import ToolError
+from gofer.values.errors import TemporaryError, ToolError
 
 PAGE = 100
 """Comments in one request."""
@@ -77,11 +80,15 @@ async def jira_add_comment(api: JiraApi, call: Call, arguments: AddComment) -> T
 
 @jira_add_comment.look
 async def _find_comment(api: JiraApi, call: Call, arguments: AddComment) -> ToolResult | None:
-    """Return the comment that an earlier attempt of the same call wrote, found by its property.
+    """Return the comment that an earlier attempt of the same call wrote; see `find_comment`."""
+    return await find_comment(api, call, issue_path(call, arguments.issue))
+
+
+async def find_comment(api: JiraApi, call: Call, path: str) -> ToolResult | None:
+    """Return the comment on an issue that an earlier attempt of the same call wrote, found by its property.
 
     Returns None when it certainly wrote none. Raises TemporaryError and JiraRefusal when that is unclear.
     """
-    path = issue_path(call, arguments.issue)
     for page in range(PAGES):
         # Newest first: new comments only push others to the next page, so the search skips none.
         answer = await api.read(call, f"{path}/comment", orderBy="-created", startAt=page * PAGE, maxResults=PAGE)
@@ -128,6 +135,7 @@ class TransitionIssue(Arguments):
     """The issue, and its new status."""
 
     status: str = Field(min_length=1, max_length=100, description="Name of the new status, such as Done.")
+    fields: dict[str, Given] = Field(default_factory=dict[str, Given], max_length=ENTRIES, description=FIELDS)
     issue: str = Field(
         default="", description="Key such as OPS-7, or a link to it. Left out: where the request came from."
     )
@@ -137,7 +145,7 @@ class TransitionIssue(Arguments):
     effect="keyed",
     shows="issue",
     place=issue_place,
-    writes=on_issue("status"),
+    writes=on_issue("status", "fields"),
     scopes=SEES | {"Transition Issues"},
     everyday="close, resolve, reopen, finish, start, mark as done, move a ticket, card, bug or task on the "
     "board; change its state",
@@ -145,19 +153,31 @@ class TransitionIssue(Arguments):
 async def jira_transition_issue(api: JiraApi, call: Call, arguments: TransitionIssue) -> ToolResult:
     """Close, reopen or move a Jira issue: to another status, such as In Progress or Done."""
     path = issue_path(call, arguments.issue)
-    new_status = one_line(arguments.status).casefold()
-    issue = await api.read(call, path, fields="status")
-    key = as_text(issue.get("key"))
-    now = named(as_object(issue.get("fields")).get("status"))
-    if now.casefold() == new_status:
-        return _moved(key, now)
-    steps = [as_object(one) for one in as_list((await api.read(call, f"{path}/transitions")).get("transitions"))]
-    leading = [step for step in steps if new_status in (named(step.get("to")).casefold(), named(step).casefold())]
-    if not leading:
-        possible = ", ".join(dict.fromkeys(named(step.get("to")) for step in steps)) or "none"
-        raise ToolError(f"{key} is in {now}; from there Gofer can move it to: {possible}.")
-    await api.write(call, f"{path}/transitions", {"transition": {"id": as_text(leading[0].get("id"))}})
-    return _moved(key, named(leading[0].get("to")))
+    key, now, steps = await steps_to(api, call, path, arguments.status, fields=bool(arguments.fields))
+    if not steps:
+        result = _moved(key, now)
+        unset = " It was there before this attempt, which therefore set no fields." * bool(arguments.fields)
+        return replace(result, text=f"{result.text}{unset}")
+    site = Site(api, call, key.rpartition("-")[0])
+    body: dict[str, object] = {"transition": {"id": as_text(steps[0].get("id"))}}
+    if arguments.fields:
+        body["fields"] = await form_values(site, form_of_step(steps[0], key), arguments.fields)
+    try:
+        await api.write(call, f"{path}/transitions", body)
+    except JiraRefusal as refused:
+        raise await _explained(site, path, arguments, refused) from refused
+    return _moved(key, named(steps[0].get("to")))
+
+
+async def _explained(site: Site, path: str, arguments: TransitionIssue, refused: JiraRefusal) -> ToolError:
+    """Return the refusal of a move in the words of its form."""
+    try:
+        key, _, steps = await steps_to(site.api, site.call, path, arguments.status, fields=True)
+    except (ToolError, TemporaryError):
+        return refused
+    if not steps:
+        return refused
+    return await explained(site, form_of_step(steps[0], key), refused)
 
 
 @jira_transition_issue.mock

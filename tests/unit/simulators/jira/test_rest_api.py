@@ -1,6 +1,7 @@
 """The REST API of the simulated Jira: answers, refusals, JQL, faults and worlds."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from gofer.values.errors import ConfigError
 from gofer_simulators.faults import Fault
 from gofer_simulators.jira.simulator import JiraSimulator
-from gofer_simulators.jira.site import Names
+from gofer_simulators.jira.site import Names, OwnField
 from support.http import loopback
 from support.vendors.jira import ADA, OWN, WORLD, Room, document, paragraph, play
 
@@ -277,11 +278,13 @@ def test_simulated_jira_faults_hit_the_matching_requests() -> None:
 
 
 def test_simulated_jira_site_has_custom_priorities_roles_and_resolutions() -> None:
-    names = {"priorities": ["P1", "P2"], "roles": ["Owners"], "link_types": ["Causes"], "resolutions": ["Fixed"]}
+    names = {"priorities": ["P1", "P2"], "roles": ["Owners"], "link_types": ["Causes"]}
+    resolution = OwnField("resolution", "Resolution", {"type": "resolution"}, options=("Fixed",))
 
     async def story(room: Room) -> None:
         site = room.jira.site
         site.names = Names(**{name: tuple(values) for name, values in names.items()})
+        site.projects["OPS"] = replace(site.projects["OPS"], screens={"In Progress": (resolution,)})
         await room.post("/issue", new(priority={"id": "2"}))
         await room.post("/issue", new())
         assert [room.issue(key).priority for key in ("OPS-10", "OPS-11")] == ["P2", "P1"]
@@ -289,10 +292,12 @@ def test_simulated_jira_site_has_custom_priorities_roles_and_resolutions() -> No
         refused = await room.post("/issue/OPS-10/comment", said)
         sentence = "You are currently not a member of the project role: Administrators."
         assert (refused.status_code, refused.json()["errors"]) == (400, {"commentLevel": sentence})
-        (move, *_) = (await room.get("/issue/OPS-10/transitions")).json()["transitions"]
-        done = {"transition": {"id": move["id"]}, "fields": {"resolution": {"name": "Done"}}}
+        shown = (await room.get("/issue/OPS-10/transitions", expand="transitions.fields")).json()["transitions"]
+        (move,) = (one for one in shown if one["name"] == "In Progress")
+        assert move["fields"]["resolution"]["allowedValues"] == [{"id": "1", "name": "Fixed"}]
+        done = {"transition": {"id": move["id"]}, "fields": {"resolution": {"id": "2"}}}
         assert (await room.post("/issue/OPS-10/transitions", done)).status_code == 400
-        done["fields"] = {"resolution": {"name": "Fixed"}}
+        done["fields"] = {"resolution": {"id": "1"}}
         assert (await room.post("/issue/OPS-10/transitions", done)).status_code == 204
 
     play(story)

@@ -260,6 +260,7 @@ def test_jira_tools_declare_their_effect() -> None:
         "jira_get_issue": "read",
         "jira_find_place": "read",
         "jira_get_attachment": "read",
+        "jira_get_form": "read",
         "jira_create_issue": "lookup",
         "jira_add_comment": "lookup",
         "jira_transition_issue": "keyed",

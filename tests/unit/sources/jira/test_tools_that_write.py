@@ -1,6 +1,7 @@
 """Jira tools that write, against the simulated Jira: each write happens once, also when the answer is lost."""
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from gofer.values.errors import TemporaryError, ToolError
 from gofer_simulators.faults import Fault
 from gofer_simulators.jira.people import NewIssue
 from support.tools.declared_tools import look_for
-from support.vendors.jira import ADA, API, BEN, EMAIL, OWN, Room, call_of, play
+from support.vendors.jira import ADA, API, BEN, EMAIL, FORMS, OWN, Room, call_of, play
 
 WANTED = CreateIssue(project="ops", type="Bug", summary="It is\n broken", description="**Why?**\n\n- a\n- b")
 
@@ -142,11 +143,11 @@ def test_jira_lookup_of_an_issue_fails_when_jira_does_not_answer() -> None:
         ({"type": "Epic"}, r"issuetype: Specify a valid issue type\. The types of OPS are: Bug, Task, Change\."),
         (
             {"type": "Change"},
-            r"priority: Priority is required\. The priorities there are: Highest, High, Medium, Low, Lowest\.",
+            r"Priority: Priority is required\. It takes one of: Highest, High, Medium, Low, Lowest\.",
         ),
         (
             {"priority": "Urgent"},
-            r"The priority selected is invalid\. The priorities there are: Highest, High, Medium,",
+            r"The priority selected is invalid\. It takes one of: Highest, High, Medium,",
         ),
         ({"assignee": "ben"}, r"Several people match: Ben Okri, Ben Field\."),
         ({"assignee": "Nobody Here"}, "Jira knows no person called 'Nobody Here'"),
@@ -173,6 +174,119 @@ def test_jira_issue_gets_assignee_labels_and_priority() -> None:
         assert (made.assignee, made.priority, made.labels) == (BEN, "High", ("two-words",))
 
     play(story)
+
+
+async def refused(asked: Awaitable[object]) -> str:
+    """Return the message of a refused call."""
+    with pytest.raises(ToolError) as told:
+        await asked
+    return told.value.message_to_model
+
+
+def test_jira_refusal_has_the_names_of_the_form_and_the_next_call_succeeds() -> None:
+    async def story(room: Room) -> None:
+        wanted = WANTED.model_copy(update={"project": "PAY"})
+        assert await refused(jira_create_issue.act(API, call_of(room), wanted)) == (
+            "Jira refused that (400): Components: Components is required. It takes one or more of: Web, Ledger.\n"
+            "Requestor: Requestor is required. It takes a person, by full name or e-mail address.\n"
+            "Set what is missing in `fields`, by these names."
+        )
+        fields = {"Components": ["Ledger"], "Requestor": "Ada Byron"}
+        done = await jira_create_issue.act(API, call_of(room), wanted.model_copy(update={"fields": fields}))
+        assert done.details["key"] == "PAY-2"
+        assert room.issue("PAY-2").own == {"components": [{"id": "2"}], "customfield_1": {"accountId": ADA}}
+
+    play(story, FORMS)
+
+
+def test_jira_text_of_an_issue_without_a_description_is_one_comment() -> None:
+    async def story(room: Room) -> None:
+        call, wanted = call_of(room), WANTED.model_copy(update={"project": "PAY", "type": "Alert"})
+        assert await refused(jira_create_issue.act(API, call, wanted)) == (
+            "Jira refused that (400): The form has no description: Gofer leaves it out, and the text follows as a "
+            "comment.\nSeverity: Severity is required. It takes one of: Low, High.\n"
+            "Set what is missing in `fields`, by these names."
+        )
+        wanted = wanted.model_copy(update={"fields": {"Severity": "High"}})
+        done = await jira_create_issue.act(API, call, wanted)
+        assert done.text.splitlines() == [
+            "Created PAY-2. http://jira/browse/PAY-2",
+            "Its form has no description, so the text is its first comment.",
+        ]
+        made = room.issue("PAY-2")
+        assert (made.description, len(made.comments)) == (None, 1)
+        assert made.comments[0].properties["sd.public.comment"] == {"internal": True}
+        assert await look_for(jira_create_issue, API, call, wanted) == done
+
+    play(story, FORMS)
+
+
+def test_jira_issue_with_only_a_refused_description_is_created_with_a_comment() -> None:
+    async def story(room: Room) -> None:
+        site = room.jira.site
+        alert = replace(site.projects["PAY"].types[1], without=("description",))
+        site.projects["PAY"] = replace(site.projects["PAY"], types=(alert,))
+        wanted = WANTED.model_copy(update={"project": "PAY", "type": "Task"})
+        await jira_create_issue.act(API, call_of(room), wanted)
+        assert [len(issue.comments) for issue in site.all_issues() if issue.project == "PAY"] == [0, 1]
+        await jira_create_issue.act(API, call_of(room, "run1/call/2"), wanted.model_copy(update={"description": ""}))
+        assert [len(issue.comments) for issue in site.all_issues() if issue.project == "PAY"] == [0, 1, 0]
+
+    play(story, FORMS)
+
+
+def test_jira_issue_of_a_killed_run_is_not_made_twice_and_says_that_its_text_is_missing() -> None:
+    async def story(room: Room) -> None:
+        more = {"project": "PAY", "type": "Alert", "fields": {"Severity": "High"}}
+        call, wanted = call_of(room), WANTED.model_copy(update=more)
+        room.jira.faults.add("POST", "*/issue", Fault("timeout_after_success"))
+        await lost(jira_create_issue.act(API, call, wanted))
+        found = await look_for(jira_create_issue, API, call, wanted)
+        assert found is not None
+        assert found.details["key"] == "PAY-2"
+        assert found.text.endswith("so the text is missing; write it with jira_add_comment.")
+
+    play(story, FORMS)
+
+
+def test_jira_issue_is_created_although_its_text_cannot_be_a_comment() -> None:
+    async def story(room: Room) -> None:
+        wanted = WANTED.model_copy(update={"project": "PAY", "type": "Alert", "fields": {"Severity": "High"}})
+        room.jira.faults.add("POST", "*/comment", Fault("status", 403))
+        done = await jira_create_issue.act(API, call_of(room), wanted)
+        assert done.details["key"] == "PAY-2"
+        assert "so the text cannot be a comment: Jira refused that (403)" in done.text
+
+    play(story, FORMS)
+
+
+def test_jira_refusal_is_passed_on_when_the_form_cannot_be_read() -> None:
+    async def story(room: Room) -> None:
+        room.jira.faults.add("GET", "*/createmeta/*", Fault("status", 503))
+        said = await refused(jira_create_issue.act(API, call_of(room), WANTED.model_copy(update={"project": "PAY"})))
+        assert "components: Components is required." in said
+
+    play(story, FORMS)
+
+
+def test_jira_transition_sets_the_resolution_that_its_form_asks_for() -> None:
+    async def story(room: Room) -> None:
+        call, wanted = call_of(room, issue="PAY-1"), TransitionIssue(status="Done")
+        assert await refused(jira_transition_issue.act(API, call, wanted)) == (
+            "Jira refused that (400): Resolution: Resolution is required. It takes one of: Done, Won't Do, Duplicate, "
+            "Cannot Reproduce.\nSet what is missing in `fields`, by these names."
+        )
+        fields = {"resolution": "won't do", "Fix versions": ["4.3"]}
+        done = await jira_transition_issue.act(API, call, TransitionIssue(status="Done", fields=fields))
+        assert done.text == "PAY-1 is in Done."
+        assert room.issue("PAY-1").own == {"resolution": {"id": "2"}, "fixVersions": [{"id": "2"}]}
+        again = await jira_transition_issue.act(API, call, TransitionIssue(status="Done", fields=fields))
+        assert again.text.endswith("It was there before this attempt, which therefore set no fields.")
+        back = TransitionIssue(status="To Do", fields={"Resolution": "Done"})
+        said = await refused(jira_transition_issue.act(API, call, back))
+        assert "The form of PAY-1 on its way to To Do has no field 'Resolution'." in said
+
+    play(story, FORMS)
 
 
 def test_jira_answer_to_a_restricted_comment_has_the_same_restriction() -> None:
