@@ -267,6 +267,9 @@ async def test_refused_read_is_reported_to_the_person_and_counted_for_the_operat
     }
 
 
+@pytest.mark.rehearsal(
+    "tests/survival/test_outages.py::test_outage_is_visible_to_people_and_operators",
+)
 async def test_comment_and_mention_are_answered_after_an_outage(tmp_path: Path) -> None:
     async with company(tmp_path) as made:
         jira = _jira(made)

@@ -16,6 +16,10 @@ from support.app.command_line import EVENT, gofer
 pytestmark = pytest.mark.usefixtures("terminal")
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_demo.py::test_free_questions_are_answered_once_each_with_links_that_open",
+    "tests/journeys/test_command_line.py::test_demo_tour_that_fails_prints_the_reason_in_one_sentence",
+)
 def test_demo_tour_prints_the_answer_and_the_number_of_runs(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = gofer(capsys, "demo", "--exit")
     assert (code, err) == (0, "")

@@ -55,10 +55,20 @@ def restore_rights(folder: Path) -> None:
             path.chmod(0o700)
 
 
-@pytest.mark.parametrize("trouble", ["full", "forbidden", "version"])
-def test_command_on_a_machine_in_trouble_says_one_sentence_and_leaves_no_half_of_a_file(
-    tmp_path: Path, trouble: str
-) -> None:
+def test_command_on_a_full_disk_says_one_sentence_and_leaves_no_half_of_a_file(tmp_path: Path) -> None:
+    play_each_command(tmp_path, "full")
+
+
+@pytest.mark.rehearsal(
+    "tests/journeys/test_commands_in_trouble.py::test_command_on_a_full_disk_says_one_sentence_and_leaves_no_half_of_a_file"
+)
+@pytest.mark.parametrize("trouble", ["forbidden", "version"])
+def test_command_without_rights_or_of_an_earlier_version_says_one_sentence(tmp_path: Path, trouble: str) -> None:
+    play_each_command(tmp_path, trouble)
+
+
+def play_each_command(tmp_path: Path, trouble: str) -> None:
+    """Play each command on a machine in trouble, and compare its exit code, its words and its files."""
     folder = tmp_path / "company"
     folder.mkdir()
     try:

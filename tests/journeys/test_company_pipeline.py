@@ -102,6 +102,10 @@ class Guide:
         assert said == self.blocks.pop(0), company.hub.log[-5000:]
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_company_pipeline.py::test_own_tests_of_a_company_stop_a_push",
+    "tests/journeys/test_eval_recording.py::test_changed_prompt_is_recorded_by_the_named_command_and_then_green_without_a_key",
+)
 def test_prompt_becomes_green_as_the_guide_says(company: Company) -> None:
     guide = Guide()
     hub = company.hub
@@ -137,7 +141,7 @@ def test_own_tests_of_a_company_stop_a_push(company: Company) -> None:
 
 @pytest.mark.rehearsal(
     "tests/unit/replay/test_replay.py::test_channel_for_logs_that_was_switched_on_or_off_is_no_difference",
-    "tests/journeys/test_company_pipeline.py::test_prompt_becomes_green_as_the_guide_says",
+    "tests/journeys/test_company_pipeline.py::test_own_tests_of_a_company_stop_a_push",
 )
 def test_channel_for_summaries_and_none_leave_ci_green(tmp_path: Path, installed: Path) -> None:
     company = Company(tmp_path, installed)
@@ -169,7 +173,7 @@ def earlier_version(folder: Path, texts: Sequence[tuple[str, str, str]]) -> Path
 
 @pytest.mark.rehearsal(
     "tests/journeys/test_new_repository.py::test_upgrade_keeps_five_kinds_of_local_changes",
-    "tests/journeys/test_company_pipeline.py::test_prompt_becomes_green_as_the_guide_says",
+    "tests/journeys/test_company_pipeline.py::test_own_tests_of_a_company_stop_a_push",
 )
 @pytest.mark.parametrize("more", [(), (PREAMBLE,)], ids=["the same prompts", "another preamble"])
 def test_upgrade_without_another_prompt_is_green_and_others_need_an_owner(

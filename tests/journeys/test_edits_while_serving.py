@@ -40,6 +40,10 @@ async def until_read(running: Running) -> None:
     await running.says("the workflow files", after=len(running.lines))
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_edits_while_serving.py::test_edited_skill_applies_to_the_next_event",
+    "tests/journeys/test_edits_while_serving.py::test_new_workflow_and_edited_script_apply_to_the_next_event",
+)
 async def test_edited_prompt_preamble_and_workflow_apply_to_the_next_event_under_traffic(tmp_path: Path) -> None:
     async with deciding(decide) as (_, url), operator_folder(tmp_path) as made:
         running, _ = await serving(made, url)

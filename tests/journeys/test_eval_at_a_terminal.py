@@ -194,6 +194,9 @@ def test_scripted_answers_to_a_changed_prompt_are_no_evidence(capsys: Capture, r
     assert (code, "2 passed (2 harness only)" in out) == (0, True)
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_eval_recording.py::test_interrupted_recording_keeps_the_plays_that_ended",
+)
 def test_interrupted_suite_is_continued_with_the_missing_runs(capsys: Capture, repository: SmallRepository) -> None:
     command = [sys.executable, "-m", "gofer", "eval", "--repeat", "60", "restarted"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

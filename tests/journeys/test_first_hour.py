@@ -10,7 +10,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.rehearsal(
-    "tests/journeys/test_new_repository.py::test_first_hour_goes_as_the_guide_says",
+    "tests/journeys/test_new_repository.py::test_upgrade_keeps_five_kinds_of_local_changes",
     "tests/journeys/test_edits_while_serving.py"
     "::test_broken_edit_keeps_the_last_good_files_and_is_shown_in_the_log_and_pages",
     "tests/journeys/test_people_before_machines.py"

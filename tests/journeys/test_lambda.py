@@ -241,6 +241,10 @@ async def test_quick_mention_is_answered_by_the_worker_that_has_a_long_run_in_fl
     assert (statuses, batches) == ({"done"}, 1)
 
 
+@pytest.mark.rehearsal(
+    "tests/unit/app/functions/test_worker_batch_offers.py::test_message_of_a_new_worker_is_answered_by_the_one_at_work",
+    "tests/unit/app/functions/test_worker_batch_offers.py::test_each_message_is_always_answered_once",
+)
 async def test_mention_that_begins_another_worker_is_passed_to_the_one_with_free_slots(code: Code) -> None:
     # A worker takes no offers beside a message that came back to the queue, as may happen on a slow machine.
     stages = 1

@@ -56,6 +56,10 @@ def typed(folder: Path, commands: str, programs: Path, code: int = 0) -> str:
     return done.stdout
 
 
+@pytest.mark.rehearsal(
+    "tests/unit/app/new_repository/test_writing.py::test_copy_of_each_file_lies_in_the_repository",
+    "tests/journeys/test_new_repository.py::test_upgrade_keeps_five_kinds_of_local_changes",
+)
 def test_first_hour_goes_as_the_guide_says(clone: Path) -> None:
     installed = clone.parent / "installed"
     here = clone

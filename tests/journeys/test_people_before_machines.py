@@ -82,6 +82,10 @@ async def first_sign(folder: Path) -> tuple[str, int]:
     return head.run, int(str(outcomes[0].address).partition(".")[0])
 
 
+@pytest.mark.rehearsal(
+    "tests/unit/stores/test_queue.py::test_message_of_a_person_waits_for_one_machine_at_most_in_so_many_turns",
+    "tests/contracts/test_queue.py::test_people_come_first_and_each_workflow_of_machines_has_turns",
+)
 async def test_mention_behind_1500_webhooks_gets_its_first_sign_before_the_backlog(tmp_path: Path) -> None:
     async with operator_folder(tmp_path) as made:
         running, url = await started(made)

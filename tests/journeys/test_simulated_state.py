@@ -27,6 +27,9 @@ async def run_by_hand(made: OperatorFolder) -> str:
     return json.loads(out)["run"]
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_simulated_state.py::test_folder_with_real_runs_never_gets_simulated_runs",
+)
 async def test_serve_does_not_continue_a_run_of_a_simulated_world(tmp_path: Path) -> None:
     async with deciding(lambda sent: "Hello.") as (_, url), operator_folder(tmp_path) as made:
         # The model is away, so the run is parked; nothing real is set up yet.

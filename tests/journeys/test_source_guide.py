@@ -28,6 +28,10 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
             os.killpg(group, signal.SIGKILL)
 
 
+@pytest.mark.rehearsal(
+    "tests/architecture/test_template_functions.py::test_function_is_built_by_a_make_target",
+    "tests/unit/app/test_source_template.py::test_added_source_has_an_alarm_log_access_and_a_url",
+)
 def test_source_guide_works_as_written(terminal: Terminal) -> None:
     guide = (ROOT / "docs" / "write-a-source.md").read_text().replace(PORT, str(first_of_free_ports(5)))
     terminal.follow(guide)

@@ -255,6 +255,9 @@ def test_edit_of_a_workflow_file_is_refused_and_asked_for_again(suggest: Suggest
     )
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_suggestions.py::test_planted_weakness_becomes_a_branch_proven_by_replays",
+)
 def test_skill_is_edited_and_proven_like_a_prompt(
     tmp_path: Path, terminal: None, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

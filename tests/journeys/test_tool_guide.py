@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from gofer.app.new_repository.contents import STARTERS
 from support.app.company import ROOT
 from support.guides.checkout import Terminal, checkout, company_repository
@@ -24,11 +26,17 @@ def test_tool_guide_works_as_written_in_this_repository(tmp_path: Path) -> None:
     assert '"oncall_page"' in terminal.says()
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_tool_guide.py::test_tool_guide_works_as_written_in_this_repository",
+)
 def test_tool_guide_works_as_written_in_a_repository_of_a_company(tmp_path: Path, forked_gofer: Path) -> None:
     terminal = company_repository(tmp_path / "acme", STARTERS, forked_gofer)
     terminal.follow(GUIDE)
 
 
+@pytest.mark.rehearsal(
+    "tests/journeys/test_tool_guide.py::test_tool_guide_works_as_written_in_this_repository",
+)
 def test_tool_guide_works_as_written_in_an_empty_folder(tmp_path: Path, forked_gofer: Path) -> None:
     terminal = company(tmp_path / "gofer", forked_gofer)
     terminal.follow(GUIDE)

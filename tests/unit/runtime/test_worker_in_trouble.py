@@ -212,7 +212,7 @@ async def test_worker_continues_a_run_while_its_queue_lacks_memory() -> None:
             if asked.is_set():
                 broken.set()
                 raise MemoryError
-            return await super().receive(limit, visibility, wait, machines=machines)
+            return await super().receive(limit, visibility, 0.05, machines=machines)
 
     class Waiting:
         async def ask(self, body: bytes, timeout: float) -> Answer:
