@@ -13,8 +13,7 @@ pytestmark = pytest.mark.anyio
     "tests/journeys/test_new_repository.py::test_upgrade_keeps_five_kinds_of_local_changes",
     "tests/journeys/test_edits_while_serving.py"
     "::test_broken_edit_keeps_the_last_good_files_and_is_shown_in_the_log_and_pages",
-    "tests/journeys/test_people_before_machines.py"
-    "::test_mention_behind_1500_webhooks_gets_its_first_sign_before_the_backlog",
+    "tests/contracts/test_queue.py::test_people_come_first_and_each_workflow_of_machines_has_turns",
 )
 async def test_first_hour_ends_with_an_answer_in_front_of_waiting_webhooks(tmp_path: Path) -> None:
     steps: list[Step] = []
