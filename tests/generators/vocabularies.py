@@ -9,6 +9,12 @@ from typing import Any
 
 from gofer.sources.github.receiver import EVENTS as GITHUB_EVENTS
 from gofer.sources.jira.field_types import FIELD_TYPES
+from gofer.sources.notion.content import BLOCKS as NOTION_BLOCKS
+from gofer.sources.notion.get_file import STORED as NOTION_FILES
+from gofer.sources.notion.inline import MENTIONS as NOTION_MENTIONS
+from gofer.sources.notion.inline import PARTS as NOTION_PARTS
+from gofer.sources.notion.properties import PROPERTIES as NOTION_PROPERTIES
+from gofer.sources.notion.properties import RESULTS as NOTION_RESULTS
 from gofer.sources.slack.attached_files import FILE
 from gofer.sources.slack.block_text import BLOCKS, ELEMENTS
 from gofer.sources.slack.message_text import ATTACHMENT, SUBTYPES
@@ -22,6 +28,14 @@ PAGES: Mapping[str, Sequence[Vocabulary[Any]]] = {
     "github.md": [GITHUB_EVENTS],
     "jira.md": [FIELD_TYPES],
     "slack.md": (BLOCKS, ELEMENTS, RICH, ATTACHMENT, FILE, SUBTYPES),
+    "notion.md": [
+        NOTION_BLOCKS,
+        NOTION_PARTS,
+        NOTION_MENTIONS,
+        NOTION_PROPERTIES,
+        NOTION_RESULTS,
+        NOTION_FILES,
+    ],
 }
 """The vocabularies by the page that shows them, in the order of the page."""
 

@@ -93,17 +93,26 @@ async def test_own_jira_comment_starts_no_run_when_the_account_is_a_person(tmp_p
 
 
 @pytest.mark.parametrize("on_block", [False, True])
-async def test_notion_comment_on_a_page_or_block_is_answered(tmp_path: Path, on_block: bool) -> None:
-    async with gofer(tmp_path, "when: [notion.commented]") as made:
+async def test_notion_comment_on_a_page_or_block_is_answered_in_its_discussion(tmp_path: Path, on_block: bool) -> None:
+    model = Echo()
+    async with gofer(tmp_path, "when: [notion.commented]", model) as made:
         notion = made.embedded.simulated.system(NotionSimulator)
         assert notion is not None
         page, block = "5f1c7d2e-0a3b-4c4d-8e9f-000000000012", "5f1c7d2e-0a3b-4c4d-8e9f-0000000000b1"
-        notion.people.comment(page, "what about this?", by="Checkout Owner", block=block if on_block else "")
+        question = notion.people.comment(page, "what about this?", by="Checkout Owner", block=block if on_block else "")
         await notion.settled()
         (head,) = await made.ended()
-        said = str(notion.state())
+        replies = [
+            one.texts[0]["plain_text"]
+            for one in notion.workspace.comments.values()
+            if one.discussion == question.discussion
+        ]
     assert (head.status, head.reason) == ("done", "")
-    assert "Here you are." in said
+    assert replies == ["what about this?", "Here you are."]
+    read = str(json.loads(model.bodies[0])["messages"][1]["content"])
+    assert 'The comment is by "Checkout Owner" at 20' in read
+    assert "Your answer is a reply in the discussion." in read
+    assert f"(comment {question.id}, which started this run):" in read
 
 
 async def test_github_push_run_is_done_without_an_answer(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from uuid import UUID
 from gofer_simulators.json_values import JsonObject
 
 STATUS: Mapping[str, int] = {
+    "validation_error": 400,
     "invalid_json": 400,
     "invalid_request_url": 400,
     "missing_version": 400,
-    "validation_error": 400,
     "unauthorized": 401,
     "restricted_resource": 403,
     "object_not_found": 404,
@@ -22,7 +22,7 @@ STATUS: Mapping[str, int] = {
     "gateway_timeout": 504,
     "service_overload": 529,
 }
-"""The HTTP status of each error code."""
+"""The HTTP status of each error code. A planned fault has the first code of its status."""
 LARGEST_PAGE = 100
 
 Answer = dict[str, object]

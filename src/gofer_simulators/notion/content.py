@@ -55,6 +55,15 @@ def list_comments(workspace: Workspace, request: ApiRequest) -> Answer:
     return listed([shapes.comment(workspace, one) for one in found], request, "comment")
 
 
+def get_comment(workspace: Workspace, request: ApiRequest) -> Answer:
+    """Answer GET /comments/{id}."""
+    request.permit()
+    comment = workspace.comments.get(request.id())
+    if comment is None or not workspace.pages[comment.page].shared:
+        raise not_found("comment", request.id())
+    return shapes.comment(workspace, comment)
+
+
 def create_comment(workspace: Workspace, request: ApiRequest) -> Answer:
     """Answer POST /comments."""
     request.permit(body="parent discussion_id rich_text markdown")

@@ -1,14 +1,16 @@
 """The calls for pages: get, create, change properties, trash, and the content as Markdown."""
 
 from collections.abc import Callable
+from urllib.parse import unquote
 
 import gofer_simulators.notion.properties as properties
 import gofer_simulators.notion.shapes as shapes
-from gofer_simulators.json_values import JsonObject, is_object, object_of, objects, text_of
-from gofer_simulators.notion.api_request import Answer, ApiRequest, id_of, invalid, not_found
+from gofer_simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of
+from gofer_simulators.notion.api_request import Answer, ApiRequest, id_of, invalid, listed, not_found
 from gofer_simulators.notion.blocks import from_markdown, read_blocks, to_markdown
 from gofer_simulators.notion.workspace import Database, Page, Workspace
 
+_LISTS = ("title", "rich_text", "relation", "people")
 _EDITS = ("update_content", "replace_content", "insert_content")
 
 
@@ -21,6 +23,27 @@ def get_page(workspace: Workspace, request: ApiRequest) -> Answer:
         kept = object_of(found, "properties").items()
         found["properties"] = {name: one for name, one in kept if is_object(one) and one["id"] in wanted}
     return found
+
+
+def get_property(workspace: Workspace, request: ApiRequest) -> Answer:
+    """Answer GET /pages/{id}/properties/{property}: all entries of a list page by page, or one value."""
+    request.permit(query="page_size start_cursor")
+    page = workspace.page(request.id())
+    # The server has decoded the path, and pages show the ids with URL encoding.
+    column = next((one for one in page.columns.values() if unquote(one.id) == request.path["property"]), None)
+    if column is None:
+        raise not_found("property", request.path["property"])
+    value = properties.wire_value(
+        column, shapes.value(workspace, page, column), lambda id_: shapes.user(workspace, id_)
+    )
+    item: Answer = {"object": "property_item", "id": column.id, "type": column.kind}
+    if column.kind not in _LISTS or not is_array(value):
+        return {**item, column.kind: value}
+    # The cursor of a list is an id, so each item has its own until it is sent.
+    items = [{**item, "id": str(place), column.kind: one} for place, one in enumerate(value)]
+    found = listed(items, request, "property_item")
+    sent = [{**one, "id": column.id} for one in objects(found["results"])]
+    return {**found, "results": sent, "property_item": {"id": column.id, "type": column.kind, column.kind: {}}}
 
 
 def create_page(workspace: Workspace, request: ApiRequest) -> Answer:

@@ -63,12 +63,26 @@ class People:
         """Move a page into the trash."""
         self._workspace.trash(self.page(page), self.user(by), trashed=True)
 
-    def comment(self, page: str, text: str, *, by: str, block: str = "", discussion: str = "") -> Comment:
-        """Comment on a page or a block, in an existing or a new discussion. Raises NotionRefusal."""
+    def comment(
+        self,
+        page: str,
+        text: str,
+        *,
+        by: str,
+        block: str = "",
+        discussion: str = "",
+        files: Mapping[str, bytes] | None = None,
+    ) -> Comment:
+        """Comment on a page or a block, in an existing or a new discussion, with files by name.
+
+        Raises NotionRefusal.
+        """
         row = self.page(page)
         if block and block not in {one.id for one in row.all_blocks()}:
             raise invalid(f"The page {row.title!r} has no block {block!r}.")
-        return self._workspace.comment(row, block, rich_text.from_markdown(text), self.user(by), discussion)
+        attached = [Block(self._workspace.new_id(), "pdf", file=(name, one)) for name, one in (files or {}).items()]
+        texts = rich_text.from_markdown(text)
+        return self._workspace.comment(row, block, texts, self.user(by), discussion, attached)
 
     def resolve(self, discussion: str) -> None:
         """Resolve a discussion; the API then no longer lists its comments."""

@@ -8,12 +8,21 @@ from gofer_simulators.json_values import JsonObject, is_array, is_object, object
 from gofer_simulators.notion.api_request import Answer, invalid
 from gofer_simulators.notion.forms import ENTRIES, URL, check_date, check_length
 
+AS_GIVEN = (
+    "formula", "rollup", "created_time", "last_edited_time", "created_by", "last_edited_by", "unique_id",
+    "verification", "place", "button",
+)  # fmt: skip
+"""The kinds whose values a world file has in the form of Notion's answer. No request can set them."""
 KINDS = (
     "title", "rich_text", "number", "checkbox", "select", "status", "multi_select", "people", "date", "url", "relation",
+    "email", "phone_number", "files", *AS_GIVEN,
 )  # fmt: skip
+REFERENCES = 25
+"""The most pages and people of one property that a page shows."""
 _EMPTY: Mapping[str, object] = {
     "title": "", "rich_text": "", "number": None, "checkbox": False, "select": None, "status": None,
-    "multi_select": [], "people": [], "date": None, "url": None, "relation": [],
+    "multi_select": [], "people": [], "date": None, "url": None, "relation": [], "email": None, "phone_number": None,
+    "files": [],
 }  # fmt: skip
 
 
@@ -41,18 +50,25 @@ class Property:
 
 def empty(kind: str) -> object:
     """Return the value of a property that is not set."""
-    value = _EMPTY[kind]
+    value = _EMPTY.get(kind)
     if is_array(value):
         return list(texts(value))
     return value
 
 
 def property_shape(column: Property, value: object, user: Callable[[str], Answer]) -> Answer:
-    """Return a value as a page object shows it; `user` returns the user object of an id."""
-    return {"id": column.id, "type": column.kind, column.kind: _wire_value(column, value, user)}
+    """Return a value as a page object shows it, cut after 25 references; `user` returns the user object of an id."""
+    whole = wire_value(column, value, user)
+    shape: Answer = {"id": column.id, "type": column.kind, column.kind: whole}
+    if column.kind in ("relation", "people") and is_array(whole):
+        shape[column.kind] = whole[:REFERENCES]
+    if column.kind == "relation" and is_array(whole):
+        shape["has_more"] = len(whole) > REFERENCES
+    return shape
 
 
-def _wire_value(column: Property, value: object, user: Callable[[str], Answer]) -> object:
+def wire_value(column: Property, value: object, user: Callable[[str], Answer]) -> object:
+    """Return the whole value of a property in the form of Notion's answer."""
     match column.kind:
         case "title" | "rich_text":
             if value:
@@ -68,6 +84,8 @@ def _wire_value(column: Property, value: object, user: Callable[[str], Answer]) 
             return [user(id_) for id_ in texts(value)]
         case "relation":
             return [{"id": id_} for id_ in texts(value)]
+        case "files":
+            return list(objects(value))
         case _:
             return value
 
@@ -79,6 +97,8 @@ def _option(column: Property, name: str) -> Answer:
 def read(column: Property, value: object, names: rich_text.Names) -> object:
     """Return a value of a request as a page stores it. Raises NotionRefusal for a value that Notion refuses."""
     given = _value_of(column, value)
+    if column.kind in AS_GIVEN:
+        raise invalid(f"{column.name} is a {column.kind}, which cannot be updated.")
     match column.kind:
         case "title" | "rich_text":
             return rich_text.plain(rich_text.read(given, names, f"{column.name}.{column.kind}"))

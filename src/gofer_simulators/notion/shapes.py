@@ -2,6 +2,7 @@
 
 import gofer_simulators.notion.properties as properties
 import gofer_simulators.notion.rich_text as rich_text
+from gofer_simulators.json_values import objects, text_of
 from gofer_simulators.notion.api_request import Answer
 from gofer_simulators.notion.blocks import Block
 from gofer_simulators.notion.workspace import Comment, Database, Page, User, Workspace
@@ -40,12 +41,26 @@ def page(workspace: Workspace, shown: Page) -> Answer:
         "icon": None,
         "cover": None,
         "properties": {
-            name: properties.property_shape(column, shown.values[name], lambda id_: user(workspace, id_))
+            name: properties.property_shape(column, value(workspace, shown, column), lambda id_: user(workspace, id_))
             for name, column in shown.columns.items()
         },
         "url": f"https://www.notion.so/{shown.id.replace('-', '')}",
         "public_url": None,
     }
+
+
+def value(workspace: Workspace, shown: Page, column: properties.Property) -> object:
+    """Return the value of a property, with the addresses of the files that Notion stores."""
+    found = shown.values[column.name]
+    if column.kind != "files":
+        return found
+    stored = {file.id: file for file in workspace.property_files(shown)}
+    return [
+        {"name": one["name"], "type": "file", "file": workspace.address(stored[text_of(one, "id")])}
+        if "text" in one
+        else {"type": "external", **one}
+        for one in objects(found)
+    ]
 
 
 def _parent(shown: Page) -> Answer:
@@ -102,7 +117,8 @@ def block(workspace: Workspace, shown: Block, parent: Answer) -> Answer:
         "created_by": _user_reference(shown.created[1]),
         "last_edited_time": shown.created[0],
         "last_edited_by": _user_reference(shown.created[1]),
-        "has_children": bool(shown.children),
+        # The copy of a synced block has blocks, which Notion lists at the original only.
+        "has_children": bool(shown.children) or bool(shown.fields.get("synced_from")),
         "in_trash": False,
         "type": shown.type,
         shown.type: content,
@@ -125,7 +141,7 @@ def comment(workspace: Workspace, shown: Comment) -> Answer:
         "created_by": _user_reference(by.id),
         "rich_text": shown.texts,
         "display_name": {"type": "integration" if by.bot else "user", "resolved_name": by.name},
-        "attachments": [],
+        "attachments": [{"category": one.type, "file": workspace.address(one)} for one in shown.files],
     }
 
 

@@ -32,6 +32,7 @@ class Call:
 CALLS: Sequence[Resource[Call]] = (
     resource("POST /v1/pages", Call(pages.create_page, "insert_content")),
     resource("GET /v1/pages/{id}", Call(pages.get_page, "read_content")),
+    resource("GET /v1/pages/{id}/properties/{property}", Call(pages.get_property, "read_content")),
     resource("PATCH /v1/pages/{id}", Call(pages.update_page, "update_content")),
     resource("GET /v1/pages/{id}/markdown", Call(pages.get_markdown, "read_content")),
     resource("PATCH /v1/pages/{id}/markdown", Call(pages.update_markdown, "update_content")),
@@ -43,6 +44,7 @@ CALLS: Sequence[Resource[Call]] = (
     resource("POST /v1/data_sources/{id}/query", Call(databases.query_data_source, "read_content")),
     resource("POST /v1/search", Call(databases.search, "read_content")),
     resource("GET /v1/comments", Call(content.list_comments, "read_comments")),
+    resource("GET /v1/comments/{id}", Call(content.get_comment, "read_comments")),
     resource("POST /v1/comments", Call(content.create_comment, "insert_comments")),
     resource("GET /v1/users", Call(databases.list_users, "read_user_information")),
     resource("GET /v1/users/me", Call(databases.get_me)),
@@ -86,8 +88,7 @@ class WebApi:
         at = datetime.strptime(date, "%Y%m%dT%H%M%S%z").timestamp()
         if self._workspace.clock() > at + FILE_SECONDS:
             return _storage_error(403, "AccessDenied", "Request has expired")
-        everywhere = (one for page in self._workspace.pages.values() for one in page.all_blocks())
-        found = next((one for one in everywhere if one.id == block and one.file), None)
+        found = next((one for one in self._workspace.stored_files() if one.id == block), None)
         if found is None or found.file is None:
             return _storage_error(404, "NoSuchKey", "The specified key does not exist.")
         return Response(found.file[1], media_type="application/octet-stream")

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 import gofer_simulators.notion.rich_text as rich_text
+from gofer_simulators.json_values import objects, text_of
 from gofer_simulators.notion.api_request import Answer, invalid, not_found
 from gofer_simulators.notion.blocks import Block, to_markdown
 from gofer_simulators.notion.properties import Property, empty
@@ -84,6 +85,8 @@ class Comment:
     texts: list[Answer]
     created: tuple[str, str]
     resolved: bool = False
+    files: Sequence[Block] = ()
+    """The attached files, each as a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,22 @@ class Workspace:
         url = f"{self.origin}/{path}?{query}&X-Amz-Signature={signature}"
         expires = now + timedelta(seconds=FILE_SECONDS)
         return {"url": url, "expiry_time": f"{expires:%Y-%m-%dT%H:%M:%S}.000Z"}
+
+    def property_files(self, page: Page) -> Iterator[Block]:
+        """Yield the files that Notion stores for properties of a page, each as a block."""
+        for name, column in page.columns.items():
+            for one in objects(page.values[name]) if column.kind == "files" else ():
+                if "text" in one:
+                    content = text_of(one, "text").encode()
+                    yield Block(text_of(one, "id"), "file", file=(text_of(one, "name"), content))
+
+    def stored_files(self) -> Iterator[Block]:
+        """Yield every file that Notion stores, each as a block."""
+        for page in self.pages.values():
+            yield from (block for block in page.all_blocks() if block.file)
+            yield from self.property_files(page)
+        for comment in self.comments.values():
+            yield from comment.files
 
     def signature(self, block: str, date: str) -> str:
         """Return the signature in the address of a file that was made at `date`."""
@@ -228,7 +247,15 @@ class Workspace:
             else:
                 self._announce_page("page.undeleted", page, by)
 
-    def comment(self, page: Page, block: str, texts: list[Answer], by: User, discussion: str = "") -> Comment:
+    def comment(
+        self,
+        page: Page,
+        block: str,
+        texts: list[Answer],
+        by: User,
+        discussion: str = "",
+        files: Sequence[Block] = (),
+    ) -> Comment:
         """Create a comment in an existing or a new discussion, with its event."""
         comment = Comment(
             id=self.new_id("comment"),
@@ -237,6 +264,7 @@ class Workspace:
             block=block,
             texts=texts,
             created=(self.now(), by.id),
+            files=files,
         )
         self.comments[comment.id] = comment
         parent: Answer = {"id": page.id, "type": "page"}

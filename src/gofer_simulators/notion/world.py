@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
 import gofer_simulators.notion.rich_text as rich_text
+from gofer_simulators.json_values import objects
 from gofer_simulators.notion.blocks import Block, from_markdown, to_markdown
 from gofer_simulators.notion.properties import KINDS, Property, empty
 from gofer_simulators.notion.workspace import Comment, Database, Page, User, Workspace
@@ -119,6 +120,9 @@ def _value(workspace: Workspace, column: Property, place: Place) -> object:
     value = place.value
     if column.kind == "people":
         return [_person(workspace, one) for one in place.each()]
+    if column.kind == "files":
+        # Files that Notion stores have a text here, and files elsewhere an address.
+        return [{**one, "id": workspace.new_id()} if "text" in one else one for one in objects(value)]
     names: Sequence[object] = ()
     if column.kind == "multi_select":
         names = place.strings()
@@ -130,14 +134,23 @@ def _value(workspace: Workspace, column: Property, place: Place) -> object:
 
 
 def _blocks(workspace: Workspace, place: Place) -> list[Block]:
-    """Return the content of a page, from Markdown or from a list of `{id, markdown}` or `{id, file}`."""
+    """Return the content of a page, from Markdown or from a list of blocks.
+
+    A block is `{id, markdown}`, `{id, file}`, or as Notion shows it `{id, type, content, blocks}`.
+    """
     if place.has("markdown"):
         return from_markdown(place.text("markdown").strip("\n"), workspace.new_id)
     blocks: list[Block] = []
     for one in place.items("blocks"):
-        one.mapping({"id", "markdown", "file"})
+        one.mapping({"id", "markdown", "file", "type", "content", "blocks"})
         if one.has("file"):
             blocks.append(_file(workspace, one, one.at("file").mapping({"kind", "name", "text"})))
+            continue
+        if one.has("type"):
+            id_ = _id(one) if one.has("id") else workspace.new_id()
+            content = {name: field.value for name, field in one.fields("content")}
+            below = _blocks(workspace, one) if one.has("blocks") else []
+            blocks.append(Block(id_, one.text("type"), fields=content, children=below))
             continue
         found = from_markdown(one.text("markdown").strip("\n"), workspace.new_id)
         if len(found) != 1:

@@ -85,7 +85,7 @@ def test_opening_promises_exactly_the_posted_answer(kind: str, reply: Reply) -> 
 
 
 def test_reply_in_a_discussion_of_notion_is_named() -> None:
-    told = opening(event("notion.commented", discussion="d1"), "thread")
+    told = opening(event("notion.commented", comment="c1"), "thread")
     assert told == "Someone commented on this Notion page. Your answer is a reply in the discussion."
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 
 from gofer.sources.access import log_refusal
 from gofer.sources.limited_requests import Pause, asked_wait, object_in, retry_after, send_patiently, wait_sentence
-from gofer.sources.notion.refusals import LIMITED, REFUSALS
+from gofer.sources.notion.refusals import LIMITED, OUTAGES, REFUSALS
 from gofer.sources.notion.settings import VERSION
 from gofer.tools.definition import Call
 from gofer.values.canonical_json import as_list, as_object, as_text, encode
@@ -19,15 +19,25 @@ from gofer.values.secret import Secret
 PAGE = 100
 """Entries per page of a list."""
 
+_IN_PATHS = "/%"
+"""The characters of a path that stay, because Notion gives the ids of properties with URL encoding."""
+
 Fields = Mapping[str, object]
 
 
 class NotionRefusal(ToolError):
     """A refusal by Notion. The call had no effect, and `code` is Notion's error code."""
 
-    def __init__(self, what: str, code: str, hint: str = "", *, retry_after: float = 0.0) -> None:
+    def __init__(self, what: str, code: str, hint: str = "", *, said: str = "", retry_after: float = 0.0) -> None:
         sentence = f"Notion refused {what} ({code}). {hint or REFUSALS.of(code).sentence}"
         super().__init__(sentence, code=code, retry_after=retry_after, access=REFUSALS.access(code))
+        self.reason = f"{code}: {said}" if said else code
+        """The code, with Notion's own words if they say more."""
+
+    @property
+    def is_outage(self) -> bool:
+        """Whether the refusal concerns all of Notion, and not only the object of the request."""
+        return self.code in OUTAGES
 
 
 _wait = partial(asked_wait, limited=LIMITED)
@@ -84,7 +94,7 @@ class NotionApi:
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Notion-Version": VERSION}
         if content:
             headers |= {"Content-Type": "application/json"}
-        request = HttpRequest(method, f"{self.base_url}/v1/{quote(path)}{asked}", headers, content)
+        request = HttpRequest(method, f"{self.base_url}/v1/{quote(path, safe=_IN_PATHS)}{asked}", headers, content)
         response = await send_patiently(call.http, request, self.pause, _wait)
         return _reply(f"{method} {path.split('/')[0]}", response)
 
@@ -104,7 +114,6 @@ def _reply(what: str, response: HttpResponse) -> Fields:
         raise TemporaryError(message, retry_after=response.retry_after)
     REFUSALS.log(code, f"Notion refuses {what} ({code}): {rule.sentence}")
     message = " ".join(as_text(body.get("message")).split())[:300]
-    hint = rule.sentence
     if code == "validation_error" and message:
-        hint = f"It says: {message} {hint}"
-    raise NotionRefusal(what, code, hint)
+        raise NotionRefusal(what, code, f"It says: {message} {rule.sentence}", said=message)
+    raise NotionRefusal(what, code)

@@ -1,13 +1,17 @@
 """The open comments on a page and its blocks, and the tool that adds a comment exactly once."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pydantic import Field
 
-from gofer.sources.notion.api import Fields, NotionApi
+from gofer.sources.notion.api import PAGE, Fields, NotionApi, NotionRefusal
+from gofer.sources.notion.get_file import Files
 from gofer.sources.notion.ids import READS, find_id, object_id, on_page, one_line, page_id, page_place
+from gofer.sources.notion.inline import inline
+from gofer.sources.notion.labels import Labels
 from gofer.sources.notion.markdown import comment_spans
-from gofer.sources.notion.rich_text import Span, footer, inline, marked, rich_text
+from gofer.sources.notion.rich_text import Span, footer, marked, rich_text
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import uuid
@@ -16,6 +20,8 @@ from gofer.values.errors import ToolError
 
 PAGES = 20
 """The most pages of a hundred comments that one search reads."""
+LONGEST = 12_000
+"""The most characters of one comment that are shown."""
 
 
 class AddComment(Arguments):
@@ -48,23 +54,30 @@ def _destination(arguments: AddComment) -> str:
 async def notion_add_comment(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult:
     """Comment on a Notion page or on one block of it, or reply to an open discussion."""
     page, on = _where(call, arguments)
-    if on != page:
+    if on != page and not _is_here(arguments):
         await _check_block(api, call, page, on)
-    target: dict[str, object] = {"parent": {"block_id": on} if on != page else {"page_id": page}}
-    if arguments.discussion:
-        target = {"discussion_id": await _open_discussion(api, call, on, arguments)}
+    place: dict[str, object] = {"parent": {"block_id": on} if on != page else {"page_id": page}}
     texts = rich_text(comment_spans(arguments.text), [Span("\n"), *footer(call)])
-    made = await api.post(call, "comments", **target, rich_text=texts)
-    return _commented(made, page)
+    if arguments.discussion:
+        place = {"discussion_id": await _open_discussion(api, call, page, on, arguments)}
+    elif discussion := await _own_discussion(api, call, on, arguments):
+        try:
+            return _commented(await api.post(call, "comments", discussion_id=discussion, rich_text=texts), page)
+        except NotionRefusal as refused:
+            if refused.is_outage or refused.access:
+                raise
+            # Someone resolved the discussion meanwhile: the answer stands where the discussion stood.
+    return _commented(await api.post(call, "comments", **place, rich_text=texts), page)
 
 
 @notion_add_comment.look
 async def _find(api: NotionApi, call: Call, arguments: AddComment) -> ToolResult | None:
     """Return the comment that an earlier attempt of the call added, found among the open comments of its place."""
     page, on = _where(call, arguments)
-    async for comment in open_comments(api, call, on):
-        if marked(call, comment):
-            return _commented(comment, page)
+    for place in dict.fromkeys((on, page)):
+        async for comment in open_comments(api, call, place):
+            if marked(call, comment):
+                return _commented(comment, page)
     return None
 
 
@@ -91,26 +104,160 @@ def open_comments(api: NotionApi, call: Call, on: str) -> AsyncIterator[Fields]:
     return api.listed(call, "comments", PAGES, block_id=on)
 
 
-def lines(comments: Sequence[Fields]) -> Iterator[str]:
-    """Yield the lines of comments for a model, discussion by discussion."""
-    discussions: dict[str, list[Fields]] = {}
-    for comment in comments:
-        discussions.setdefault(as_text(comment.get("discussion_id")), []).append(comment)
-    for discussion, replies in discussions.items():
-        parent = as_object(replies[0].get("parent"))
-        on = f"block {as_text(parent.get('block_id'))}" if parent.get("block_id") else "the page"
-        yield f"Open discussion {discussion} on {on}:"
-        for comment in replies:
-            author = one_line(as_text(as_object(comment.get("display_name")).get("resolved_name"))) or "Somebody"
-            yield f"  {author} at {as_text(comment.get('created_time'))[:16].replace('T', ' ')} UTC:"
-            # The text is indented so that no comment can imitate the header of another.
-            yield from indented(inline(comment.get("rich_text")), "      ")
+@dataclass(slots=True)
+class Discussions:
+    """The open comments of a page and of blocks on it."""
+
+    subject: str = ""
+    """The id of the comment that started the run; empty if none did."""
+    comments: list[Fields] = field(default_factory=list[Fields])
+    refused: list[str] = field(default_factory=list[str])
+    """The pages and blocks whose comments Notion did not give."""
+    whole: bool = True
+    """Whether all comments were read."""
+
+    @property
+    def details(self) -> Mapping[str, object]:
+        """Return the text, header, author and time of the comment that started the run; empty if it was not read."""
+        found = next((one for one in self.comments if self._started(one)), None)
+        if found is None:
+            return {}
+        return {
+            "words": inline(found.get("rich_text")),
+            "header": self._header(found),
+            "author": _author(found),
+            "time": _time(found),
+        }
+
+    def lines(self, page: str, files: Files, budget: int) -> list[str]:
+        """Return the lines for a model, discussion by discussion: the newest comments that fit, and the run's own."""
+        texts = [self._lines(one, page, files) for one in self.comments]
+        kept: set[int] = set()
+        newest_first = sorted(range(len(texts)), key=self._rank, reverse=True)
+        for place in newest_first:
+            budget -= sum(len(line) + 1 for line in texts[place])
+            if budget >= 0 or not kept:
+                kept.add(place)
+        discussions: dict[str, list[int]] = {}
+        for place in sorted(kept):
+            discussions.setdefault(as_text(self.comments[place].get("discussion_id")), []).append(place)
+        rows: list[str] = []
+        for discussion, places in discussions.items():
+            parent = as_object(self.comments[places[0]].get("parent"))
+            on = f"block {as_text(parent.get('block_id'))}" if parent.get("block_id") else "the page"
+            rows.append(f"Open discussion {discussion} on {on}:")
+            rows += [line for place in places for line in texts[place]]
+        if len(kept) < len(texts):
+            rows.append(f"({len(texts) - len(kept)} older comments are left out here.)")
+        return rows
+
+    def _rank(self, place: int) -> tuple[bool, str]:
+        comment = self.comments[place]
+        return self._started(comment), as_text(comment.get("created_time"))
+
+    def _started(self, comment: Fields) -> bool:
+        return bool(self.subject) and comment.get("id") == self.subject
+
+    def _header(self, comment: Fields) -> str:
+        started = ""
+        if self._started(comment):
+            # No name can imitate the id.
+            started = f" (comment {self.subject}, which started this run)"
+        return f"{_author(comment)} at {_time(comment)}{started}:"
+
+    def _lines(self, comment: Fields, page: str, files: Files) -> list[str]:
+        # The text is indented so that no comment can imitate the header of another.
+        attached = files.entries(page, "comment", as_text(comment.get("id")), comment.get("attachments"))
+        text = _short(inline(comment.get("rich_text")))
+        return [f"  {self._header(comment)}", *indented("\n".join(filter(None, (text, *attached))), "      ")]
+
+
+def _author(comment: Fields) -> str:
+    named = as_text(as_object(comment.get("display_name")).get("resolved_name"))
+    person = as_object(comment.get("created_by"))
+    found = named or as_text(person.get("name"))
+    if not found and person.get("id"):
+        return f"Person {as_text(person.get('id'))}"
+    return one_line(found) or "Somebody"
+
+
+def _time(comment: Fields) -> str:
+    return f"{as_text(comment.get('created_time'))[:16].replace('T', ' ')} UTC"
+
+
+def _short(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}\n[{len(text) - LONGEST} further characters are left out.]"
+
+
+async def read_comments(api: NotionApi, call: Call, places: Sequence[str], subject: str, labels: Labels) -> Discussions:
+    """Return the open comments of several pages and blocks, in the given order, and the comment `subject`.
+
+    Raises NotionRefusal, TemporaryError.
+    """
+    read = Discussions(subject)
+    for place in places:
+        try:
+            await _read_place(api, call, place, read)
+        except NotionRefusal as refused:
+            if refused.is_outage:
+                raise
+            read.refused.append(place)
+            if refused.access:
+                # Without the capability, Notion refuses every place.
+                read.refused = list(places)
+                break
+    if subject and subject not in {one.get("id") for one in read.comments}:
+        read.comments += await _comment(api, call, subject)
+    read.comments = [await _labelled(one, labels) for one in read.comments]
+    return read
+
+
+async def _read_place(api: NotionApi, call: Call, place: str, read: Discussions) -> None:
+    pages = max(1, PAGES - len(read.comments) // PAGE)
+    try:
+        async for comment in api.listed(call, "comments", pages, block_id=place):
+            read.comments.append(comment)
+    except ToolError as error:
+        if error.code != "too_many":
+            raise
+        read.whole = False
+
+
+async def _comment(api: NotionApi, call: Call, comment: str) -> list[Fields]:
+    """Return one comment in a list; an empty list if Notion does not give it."""
+    try:
+        found = await api.get(call, f"comments/{comment}")
+    except NotionRefusal as refused:
+        if refused.is_outage:
+            raise
+        return []
+    return [found] if found.get("id") == comment else []
+
+
+async def _labelled(comment: Fields, labels: Labels) -> Fields:
+    """Return a comment with the names of the people in its text, and of its author if Notion does not name them."""
+    part = {"rich_text": comment.get("rich_text")}
+    if not as_object(comment.get("display_name")).get("resolved_name"):
+        part["created_by"] = comment.get("created_by")
+    return {**comment, **await labels.add(part)}
+
+
+def _is_here(arguments: AddComment) -> bool:
+    """Return whether a call leaves out its place, so that it means where the request came from."""
+    return not (arguments.page or arguments.block)
 
 
 def _where(call: Call, arguments: AddComment) -> tuple[str, str]:
     """Return the page, and the block or page to comment on. Raises ToolError."""
     page = page_id(call, arguments.page)
-    return page, object_id(arguments.block, "block") if arguments.block else page
+    if arguments.block:
+        return page, object_id(arguments.block, "block")
+    if arguments.page:
+        return page, page
+    # A comment that started the run may be on a block.
+    return page, call.place.get("block") or page
 
 
 async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> None:
@@ -125,15 +272,26 @@ async def _check_block(api: NotionApi, call: Call, page: str, block: str) -> Non
     raise ToolError("That block is not on that page; say in `page` which page it is on.")
 
 
-async def _open_discussion(api: NotionApi, call: Call, on: str, arguments: AddComment) -> str:
+async def _own_discussion(api: NotionApi, call: Call, on: str, arguments: AddComment) -> str:
+    """Return the discussion of the comment that started the run, if the call names no other place; else nothing."""
+    comment = call.place.get("comment", "")
+    known = call.place.get("discussion", "")
+    if not _is_here(arguments):
+        return ""
+    if known or not comment:
+        return known
+    found = await _comment(api, call, comment)
+    if not found:
+        found = [one async for one in open_comments(api, call, on) if one.get("id") == comment]
+    return as_text(found[0].get("discussion_id")) if found else ""
+
+
+async def _open_discussion(api: NotionApi, call: Call, page: str, on: str, arguments: AddComment) -> str:
     """Return the id of an open discussion. Only comments of open discussions can be found again. Raises ToolError."""
     sought = object_id(arguments.discussion, "discussion")
-    async for comment in open_comments(api, call, on):
-        if comment.get("discussion_id") == sought:
-            return sought
+    places = [on, page] if _is_here(arguments) else [on]
+    for place in dict.fromkeys(places):
+        async for comment in open_comments(api, call, place):
+            if comment.get("discussion_id") == sought:
+                return sought
     raise ToolError("No such discussion is open there; if it is on a block, name the block in `block`.")
-
-
-async def comments_of(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields]:
-    """Return the open comments of several pages and blocks, in the given order."""
-    return [comment for place in places async for comment in open_comments(api, call, place)]

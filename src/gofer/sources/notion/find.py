@@ -6,8 +6,11 @@ from typing import Literal
 from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
-from gofer.sources.notion.get_page import mock_page, mock_source, property_lines, title
+from gofer.sources.notion.get_file import Files
+from gofer.sources.notion.get_page import mock_page, mock_source
 from gofer.sources.notion.ids import READS, find_id, find_people, home, one_line
+from gofer.sources.notion.labels import Labels
+from gofer.sources.notion.properties import Completion, property_lines, title
 from gofer.sources.notion.refusals import NOT_THERE
 from gofer.sources.notion.rich_text import words
 from gofer.sources.notion.values import Column, columns, day, flag, number, option
@@ -91,7 +94,12 @@ async def notion_query_database(api: NotionApi, call: Call, arguments: QueryData
         body["filter"] = {"and": conditions}
     if arguments.cursor:
         body["start_cursor"] = arguments.cursor
-    return _rows_result(source, await api.post(call, f"data_sources/{as_text(source.get('id'))}/query", **body))
+    found = await api.post(call, f"data_sources/{as_text(source.get('id'))}/query", **body)
+    completion = Completion(api, call)
+    rows = [await completion.page(as_object(one)) for one in as_list(found.get("results"))]
+    labelled = await Labels(api, call).add({"rows": [row.get("properties") for row in rows]})
+    named = zip(rows, as_list(labelled.get("rows")), strict=True)
+    return _rows_result(source, {**found, "results": [{**row, "properties": values} for row, values in named]})
 
 
 @notion_query_database.mock
@@ -107,7 +115,8 @@ def _mock_query(arguments: QueryDatabase) -> ToolResult:
 def _rows_result(source: Fields, found: Fields) -> ToolResult:
     """Return rows with their properties. Details: the number found, and the rows as `{id, title}`."""
     rows = [as_object(one) for one in as_list(found.get("results"))]
-    shown = [line for row in rows for line in (_result(row), *property_lines(row))]
+    files = Files()
+    shown = [line for row in rows for line in (_result(row), *property_lines(row, files))]
     more: list[str] = []
     if found.get("has_more") is True:
         more.append(f"(There are more; cursor {as_text(found.get('next_cursor'))}.)")
@@ -116,7 +125,8 @@ def _rows_result(source: Fields, found: Fields) -> ToolResult:
         more.append("(Notion stops after 10,000 rows; ask for fewer.)")
     header = f"{len(rows)} rows of the database “{one_line(words(source.get('title')))}”:"
     pages = [{"id": as_text(row.get("id")), "title": title(row)} for row in rows]
-    return ToolResult("\n".join([header, *shown, *more]), f"read {len(rows)} rows", {"found": len(rows), "rows": pages})
+    text = "\n".join([header, *shown, *more])
+    return ToolResult(text, f"read {len(rows)} rows", {"found": len(rows), "rows": pages}, files=files.listed)
 
 
 async def find_source(api: NotionApi, call: Call, database: str) -> Fields:

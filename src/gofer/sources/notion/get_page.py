@@ -6,11 +6,13 @@ from typing import Literal
 from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
-from gofer.sources.notion.comments import comments_of, lines
-from gofer.sources.notion.content import Content, Line, read_content, shown
-from gofer.sources.notion.ids import READS, home, one_line, page_id
+from gofer.sources.notion.comments import Discussions, read_comments
+from gofer.sources.notion.content import Content, Line, read_block, read_content, shown
+from gofer.sources.notion.get_file import Files
+from gofer.sources.notion.ids import READS, home, is_at, one_line, page_id
+from gofer.sources.notion.labels import Labels
+from gofer.sources.notion.properties import Completion, plain, properties, property_lines, title
 from gofer.sources.notion.rich_text import words
-from gofer.sources.notion.values import line, plain
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import MOMENT, NAME, uuid
@@ -43,12 +45,20 @@ class GetPage(Arguments):
 async def notion_get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult:
     """Read a page of Notion: title, properties, content with the ids of its blocks, open comments."""
     page = await api.get(call, f"pages/{page_id(call, arguments.page)}")
+    page = await Completion(api, call).page(page)
+    labels = Labels(api, call)
+    page = {**page, "properties": await labels.add(as_object(page.get("properties")))}
     id_ = as_text(page.get("id"))
+    here: Mapping[str, str] = {}
+    if is_at(id_, call.place):
+        here = call.place
     source = await _source(api, call, home(page)[1])
-    content = await read_content(api, call, id_)
-    places, missed = _places(call, id_, content, everywhere=arguments.comments == "all")
-    open_comments = await _read_comments(api, call, places)
-    return _page_result(page, source, content, open_comments, missed)
+    files = Files()
+    content = await read_content(api, call, id_, files, labels)
+    places, missed = _places(here, id_, content, everywhere=arguments.comments == "all")
+    discussions = await read_comments(api, call, places, here.get("comment", ""), labels)
+    commented = await _commented(api, call, content, here.get("block", ""), files, labels)
+    return _page_result(page, source, content, discussions, files, commented, missed)
 
 
 @notion_get_page.mock
@@ -64,24 +74,35 @@ def _mock(call: Call, arguments: GetPage) -> ToolResult:
         "rich_text": words_of("Could somebody look at this?"),
     }
     content = Content(page, [Line(block, 0, "What this is about stands here.")])
-    return _page_result(mock_page(page, "Something to read", "Pages"), mock_source("Pages"), content, [comment], 0)
+    found = mock_page(page, "Something to read", "Pages")
+    return _page_result(found, mock_source("Pages"), content, Discussions(comments=[comment]), Files(), [], 0)
 
 
 def _page_result(
-    page: Fields, source: Fields, content: Content, open_comments: Sequence[Fields] | None, missed: int
+    page: Fields,
+    source: Fields,
+    content: Content,
+    discussions: Discussions,
+    files: Files,
+    commented: Sequence[str],
+    missed: int,
 ) -> ToolResult:
     """Return a page.
 
-    `open_comments` is None when Gofer may not read comments. `missed` is the number of blocks whose
-    comments were not read.
+    `commented` are the lines about the block of the event if the content does not show it. `missed` is the number of
+    blocks without a look at their comments.
     """
-    comment_lines = ["", "Gofer may not read comments."] if open_comments is None else _comments(open_comments, missed)
-    text = "\n".join([*_header(page, source), *_content(content), *comment_lines])
-    summary = f"read a page with {len(content.lines)} blocks and {len(open_comments or ())} open comments"
-    about = details(page, words(source.get("title")))
+    head = _header(page, source, files)
+    comments = _comments(as_text(page.get("id")), discussions, files, missed)
+    text = "\n".join([*head, *_content(content, files), *commented, *comments])
+    open_ones = len(discussions.comments)
+    summary = f"read a page with {len(content.lines)} blocks and {open_ones} open comments"
+    made = details(page, words(source.get("title")))
+    if subject := discussions.details:
+        made["subject"] = subject
     if _in_trash(page):
-        about["deleted"] = True
-    return ToolResult(text, summary, about, files=content.files)
+        made["deleted"] = True
+    return ToolResult(text, summary, made, files=files.listed)
 
 
 def _in_trash(page: Fields) -> bool:
@@ -112,48 +133,21 @@ def details(page: Fields, database_name: str = "") -> dict[str, object]:
     }
 
 
-def properties(page: Fields) -> Mapping[str, Fields]:
-    """Return the properties of a page by name, in the form of Notion's answer."""
-    return {name: as_object(value) for name, value in as_object(page.get("properties")).items()}
-
-
-def title(page: Fields) -> str:
-    """Return the title of a page on one line."""
-    found = [plain(value) for value in properties(page).values() if value.get("type") == "title"]
-    if found and found[0]:
-        return one_line(str(found[0]))
-    return "Untitled"
-
-
-def property_lines(page: Fields) -> list[str]:
-    """Return the lines of a page's properties, without its title."""
-    rest = {name: value for name, value in properties(page).items() if value.get("type") != "title"}
-    return [f"    {one_line(name)}: {line(plain(value))}" for name, value in rest.items()]
-
-
 async def _source(api: NotionApi, call: Call, source: str) -> Fields:
     try:
         if source:
             return await api.get(call, f"data_sources/{source}")
         return {}
-    except NotionRefusal:
+    except NotionRefusal as refused:
+        if refused.is_outage:
+            raise
         # A row can be shared without its database.
         return {}
 
 
-async def _read_comments(api: NotionApi, call: Call, places: Sequence[str]) -> list[Fields] | None:
-    """Return the open comments; None if Gofer's connection may read the page but not its comments."""
-    try:
-        return await comments_of(api, call, places)
-    except NotionRefusal as refused:
-        if refused.code != "restricted_resource":
-            raise
-        return None
-
-
-def _header(page: Fields, source: Fields) -> list[str]:
+def _header(page: Fields, source: Fields, files: Files) -> list[str]:
     gone = ["It is in the trash."] if _in_trash(page) else []
-    rows = property_lines(page)
+    rows = property_lines(page, files)
     return [
         f"Notion page “{title(page)}”{_kind(page, source)}",
         f"id {as_text(page.get('id'))}, last edited {as_text(page.get('last_edited_time'))[:16].replace('T', ' ')} UTC",
@@ -173,34 +167,54 @@ def _kind(page: Fields, source: Fields) -> str:
     return ""
 
 
-def _content(content: Content) -> list[str]:
-    if not content.lines:
-        return ["", "The page has no content."]
+def _content(content: Content, files: Files) -> list[str]:
+    notes: list[str] = []
     rows, left = shown(content.lines, TEXT_BUDGET)
-    cut = [f"({left} further blocks are left out here.)"] if left else []
+    if left:
+        notes.append(f"({left} further blocks are left out here.)")
     if not content.whole:
-        cut += ["(The page has more blocks than can be read at once.)"]
-    return ["", "Content, each block after its id in brackets:", *rows, *cut]
+        notes.append("(The page has more blocks than can be read at once.)")
+    if files.left_out:
+        notes.append(f"(Gofer cannot open {files.left_out} further files of the page.)")
+    if content.refused:
+        notes.append(f"(Notion does not give Gofer the content, or the rest of it; {one_line(content.refused, 400)})")
+    if rows:
+        return ["", "Content, each block after its id in brackets:", *rows, *notes]
+    return ["", *(notes or ["The page has no content."])]
 
 
-def _places(call: Call, page: str, content: Content, *, everywhere: bool) -> tuple[list[str], int]:
-    """Return the page and the blocks whose comments are read, and the number of blocks that are left out."""
-    here = call.place.get("block", "")
-    blocks = [one.id for one in content.lines if everywhere or one.id == here]
-    return [page, *blocks[:BLOCKS_ASKED]], max(0, len(blocks) - BLOCKS_ASKED)
+async def _commented(
+    api: NotionApi, call: Call, content: Content, block: str, files: Files, labels: Labels
+) -> list[str]:
+    """Return the lines about the block of the event if the content does not show it, such as beyond its limits."""
+    _, left = shown(content.lines, TEXT_BUDGET)
+    if not block or block in {line.id for line in content.lines[: len(content.lines) - left]}:
+        return []
+    lines = [line for line in content.lines if line.id == block]
+    if not lines:
+        lines = (await read_block(api, call, content.page, block, files, labels)).lines
+    rows, _ = shown(lines, TEXT_BUDGET)
+    return ["", "The block that the comment is on:", *rows] if rows else []
 
 
-def _comments(open_comments: Sequence[Fields], missed: int) -> list[str]:
-    rows: list[str] = []
-    budget = TEXT_BUDGET
-    for row in lines(open_comments):
-        budget -= len(row) + 1
-        if budget < 0:
-            rows.append("(Further comments are left out here.)")
-            break
-        rows.append(row)
-    cut = [f"(Comments on the last {missed} blocks were not read.)"] if missed else []
-    return ["", *(rows or ["No comment is open there."]), *cut]
+def _places(here: Mapping[str, str], page: str, content: Content, *, everywhere: bool) -> tuple[list[str], int]:
+    """Return the page and the blocks to read the comments of, and the number of blocks that are left out."""
+    own = [block for block in (here.get("block", ""),) if block]
+    blocks = [line.id for line in content.lines if everywhere and line.id not in own]
+    return [page, *own, *blocks[:BLOCKS_ASKED]], max(0, len(blocks) - BLOCKS_ASKED)
+
+
+def _comments(page: str, discussions: Discussions, files: Files, missed: int) -> list[str]:
+    rows = discussions.lines(page, files, TEXT_BUDGET)
+    if discussions.refused and not rows:
+        return ["", "Gofer may not read comments."]
+    if discussions.refused:
+        rows.append(f"(Gofer may not read the comments on {', '.join(discussions.refused[:10])}.)")
+    if not discussions.whole:
+        rows.append("(There are more comments than Gofer reads; these are the oldest of them.)")
+    if missed:
+        rows.append(f"(Comments on the last {missed} blocks were not read.)")
+    return ["", *(rows or ["No comment is open there."])]
 
 
 def mock_page(id_: str, title: str, database: str) -> Fields:

@@ -7,6 +7,8 @@ _LATER = Refusal("tell", "Notion accepts no more requests for a while.")
 
 NOT_THERE = frozenset({"object_not_found"})
 """Codes which mean that an object does not exist or that Gofer may not see it."""
+OUTAGES = frozenset({"conflict_error", "rate_limited", "service_overload", "unauthorized"})
+"""Codes which do not mean that one object cannot be read: a later request, or one with another token, can succeed."""
 LIMITED = frozenset({429, 529})
 """HTTP statuses of requests that Notion did not execute because of its rate limit."""
 

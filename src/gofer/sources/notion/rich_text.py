@@ -1,4 +1,4 @@
-"""Notion's rich text: written from spans, read as plain text or Markdown, and the footer of Gofer's texts."""
+"""Notion's rich text: written from spans, read as plain text, and the footer of Gofer's texts."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,6 @@ CONTENT_LIMIT = 2_000
 """The most characters of one part of a rich text."""
 LENGTH_LIMIT = 100
 """The most parts of one rich text."""
-_MARKS = (("code", "`"), ("bold", "**"), ("italic", "*"), ("strikethrough", "~~"))
 
 Json = dict[str, object]
 
@@ -77,24 +76,6 @@ def _pieces(text: str) -> Iterator[str]:
 def words(rich_text: object) -> str:
     """Return the plain text of a rich text."""
     return "".join(as_text(as_object(part).get("plain_text")) for part in as_list(rich_text))
-
-
-def inline(texts: object) -> str:
-    """Return a rich text as Markdown."""
-    return "".join(_styled(as_object(part)) for part in as_list(texts))
-
-
-def _styled(part: Mapping[str, object]) -> str:
-    text = as_text(part.get("plain_text"))
-    marks = as_object(part.get("annotations"))
-    if text.strip():
-        for name, sign in _MARKS:
-            if marks.get(name) is True:
-                text = f"{sign}{text}{sign}"
-    url = as_text(part.get("href"))
-    if url and part.get("type") == "text":
-        return f"[{text}]({url})"
-    return text
 
 
 def mark(call: Call) -> str:

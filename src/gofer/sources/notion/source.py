@@ -1,4 +1,4 @@
-"""The source Notion: an event is about a page, and the answer is a comment on it."""
+"""The source Notion: an event is about a page, and the answer is a comment on it or a reply to the event's comment."""
 
 from collections.abc import Sequence
 
@@ -45,14 +45,14 @@ def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
 
 
 def _comment(event: Event, thread: str, text: str) -> OwnCall:
-    discussion = event.place.get("discussion")
-    if discussion:
-        return OwnCall("notion_add_comment", {"text": text, "discussion": discussion})
+    if event.place.get("comment"):
+        # Without a place, the tool replies in the discussion of the comment that started the run.
+        return OwnCall("notion_add_comment", {"text": text})
     return OwnCall("notion_add_comment", {"text": text, "page": event.place.get("page", "")})
 
 
 def _sentence(event: Event, reply: Reply) -> str:
-    if event.place.get("discussion"):
+    if event.place.get("comment"):
         return "Your answer is a reply in the discussion."
     return "Your answer is a comment on the page."
 

@@ -1,4 +1,4 @@
-"""The values of properties: as text for a model, as JSON for code, and in the form of Notion's requests."""
+"""The values of properties in the form of Notion's requests, and the schema that they follow."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from datetime import datetime
 
 from gofer.sources.notion.api import Fields
 from gofer.sources.notion.ids import object_id, one_line
-from gofer.sources.notion.rich_text import Span, rich_text, words
+from gofer.sources.notion.rich_text import Span, rich_text
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -42,72 +42,6 @@ def columns(source: Fields) -> Mapping[str, Column]:
         names = [as_text(as_object(option).get("name")) for option in options]
         found[name] = Column(name=name, id=as_text(as_object(value).get("id")), kind=kind, options=names)
     return found
-
-
-def plain(value: Fields) -> object:
-    """Return a property of a page as plain JSON: texts, numbers, lists of names, and people as `{id, name}`."""
-    kind = as_text(value.get("type"))
-    inner = value.get(kind)
-    match kind:
-        case "title" | "rich_text":
-            return words(inner)
-        case "status" | "select":
-            return as_text(as_object(inner).get("name")) or None
-        case "multi_select":
-            return [as_text(as_object(one).get("name")) for one in as_list(inner)]
-        case "people":
-            return [_person(as_object(one)) for one in as_list(inner)]
-        case "relation":
-            return [as_text(as_object(one).get("id")) for one in as_list(inner)]
-        case "date":
-            days = [as_text(as_object(inner).get(end)) for end in ("start", "end")]
-            return "/".join(filter(None, days)) or None
-        case "files":
-            return [as_text(as_object(one).get("name")) for one in as_list(inner)]
-        case "created_by" | "last_edited_by":
-            return _person(as_object(inner))
-        case "formula" | "rollup":
-            return _computed(as_object(inner))
-        case "unique_id":
-            prefix = as_text(as_object(inner).get("prefix"))
-            number = as_object(inner).get("number")
-            if prefix:
-                return f"{prefix}-{number}"
-            return str(number)
-        case "number" | "checkbox" | "url" | "email" | "phone_number" | "created_time" | "last_edited_time":
-            return inner
-        case _:
-            return None
-
-
-def _computed(inner: Fields) -> object:
-    kind = as_text(inner.get("type"))
-    if kind == "array":
-        return [plain(as_object(one)) for one in as_list(inner.get("array"))]
-    if kind == "date":
-        return plain(inner)
-    return inner.get(kind)
-
-
-def line(value: object) -> str:
-    """Return a value of `plain` as text on one line."""
-    match value:
-        case None | "" | []:
-            return "(empty)"
-        case bool():
-            if value:
-                return "yes"
-            return "no"
-        case list():
-            return ", ".join(line(one) for one in as_list(value))  # pyright: ignore[reportUnknownArgumentType]
-        case dict():
-            return one_line(as_text(as_object(value).get("name"))) or "unknown person"  # pyright: ignore[reportUnknownArgumentType]
-        case _:
-            return one_line(str(value), 2_000)
-
-
-def _person(person: Fields) -> dict[str, object]:
-    return {"id": as_text(person.get("id")), "name": as_text(person.get("name"))}
 
 
 def written(column: Column, given: Given, person: Callable[[str], str]) -> dict[str, object]:

@@ -6,9 +6,9 @@ from pydantic import Field
 
 from gofer.sources.notion.api import Fields, NotionApi
 from gofer.sources.notion.find import column
-from gofer.sources.notion.get_page import properties
 from gofer.sources.notion.ids import READS, find_people, home, object_id, on_page, page_id, page_place
 from gofer.sources.notion.markdown import blocks, paragraph
+from gofer.sources.notion.properties import properties
 from gofer.sources.notion.rich_text import footer, marked
 from gofer.sources.notion.values import Column, Given, columns, written
 from gofer.tools.declare import tool

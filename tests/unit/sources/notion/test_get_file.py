@@ -4,7 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from gofer.sources.notion.get_file import GetFile, notion_get_file
+from gofer.sources.notion.find import QueryDatabase, notion_query_database
+from gofer.sources.notion.get_file import FILES, GetFile, notion_get_file
 from gofer.sources.notion.get_page import GetPage, notion_get_page
 from gofer.tools.definition import Call, NewFile
 from gofer.values.errors import ToolError
@@ -108,3 +109,48 @@ def test_simulated_notion_world_may_have_files_on_pages() -> None:
         assert (await fetched(call, file)).content == b"what it says"
 
     play(story, {**WORLD, "pages": [*WORLD["pages"], page]})
+
+
+def test_notion_files_in_properties_can_be_read_and_linked_ones_have_their_address() -> None:
+    stored = [{"name": "contract.pdf", "text": "first"}, {"name": "contract.pdf", "text": "second"}]
+    linked = {"name": "spec", "external": {"url": "https://example.com/spec.pdf"}}
+    (rfcs, *_) = WORLD["databases"]
+    cache = rfcs["pages"][0] | {"properties": {"Attachments": [*stored, linked]}}
+    world = {**WORLD, "databases": [rfcs | {"properties": {"Name": "title", "Attachments": "files"}, "pages": [cache]}]}
+
+    async def story(_: NotionSimulator, call: Call) -> None:
+        read = await notion_get_page.act(API, call, GetPage())
+        assert "[spec](https://example.com/spec.pdf)" in read.text
+        assert [(await fetched(call, file)).content for file in read.files] == [b"first", b"second"]
+        assert all(f"[file {file.id}: contract.pdf, application/pdf]" in read.text for file in read.files)
+        assert read.details["properties"]["Attachments"]["value"] == ["contract.pdf", "contract.pdf", "spec"]
+        rows = await notion_query_database.act(API, call, QueryDatabase(database="RFCs"))
+        assert [file.id for file in rows.files] == [file.id for file in read.files]
+        gone = GetFile(page=CACHE, property="fi", name="contract.pdf")
+        with pytest.raises(ToolError, match="no longer holds a file there"):
+            await notion_get_file.act(API, call, gone)
+
+    play(story, world)
+
+
+def test_notion_files_at_comments_can_be_read() -> None:
+    async def story(notion: NotionSimulator, call: Call) -> None:
+        notion.people.comment(CACHE, "see the plan", by=ADA, files={"plan.pdf": b"%PDF-1.7"})
+        read = await notion_get_page.act(API, call, GetPage())
+        (file,) = read.files
+        assert f"      [file {file.id}: plan.pdf, application/pdf]" in read.text.splitlines()
+        assert (await fetched(call, file)).content == b"%PDF-1.7"
+
+    play(story)
+
+
+def test_notion_files_beyond_the_number_that_a_run_can_open_are_counted() -> None:
+    async def story(notion: NotionSimulator, call: Call) -> None:
+        for number in range(FILES + 3):
+            notion.people.attach(CACHE, f"{number}.txt", b"x", by=ADA)
+        read = await notion_get_page.act(API, call, GetPage())
+        assert len(read.files) == FILES
+        assert f"(file: {FILES + 2}.txt)" in read.text
+        assert "(Gofer cannot open 3 further files of the page.)" in read.text
+
+    play(story)

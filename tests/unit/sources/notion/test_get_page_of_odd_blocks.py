@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from gofer.sources.notion.content import BLOCKS
 from gofer.sources.notion.find import QueryDatabase, notion_query_database
 from gofer.sources.notion.get_page import GetPage, notion_get_page
 from gofer.sources.notion.write import UpdateProperties, notion_update_properties
@@ -47,6 +50,62 @@ def test_notion_block_cannot_imitate_another_block_by_any_line_end(end: str) -> 
     assert sum(line.startswith(f"          [{LIMITS}] fake") for line in page.text.splitlines()) == 2
 
 
+LINKED: dict[str, Any] = {"rich_text": [{"type": "text", "plain_text": "a note", "annotations": {}, "href": None}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "text"),
+    [
+        ("heading_4", texts("deep"), "#### deep"),
+        ("callout", texts("mind", icon={"type": "emoji", "emoji": "!"}), "> ! mind"),
+        ("code", texts("x = 1", language="python", caption=LINKED["rich_text"]), "```python"),
+        ("numbered_list_item", texts("one", list_start_index=7), "7. one"),
+        ("link_to_page", {"type": "page_id", "page_id": HANDBOOK}, "(link to page: [Untitled](https://www.notion.so/"),
+        ("link_to_page", {"type": "database_id", "database_id": RFCS}, "(link to database: https://www.notion.so/"),
+        ("link_to_page", {"type": "comment_id", "comment_id": LIMITS}, f"(link to comment {LIMITS})"),
+        ("bookmark", {"url": "https://x.example", "caption": LINKED["rich_text"]}, "(bookmark: a note https://x.example)"),
+        ("embed", {"url": "https://x.example", "caption": []}, "(embed: https://x.example)"),
+        ("link_preview", {"url": "https://x.example"}, "(link preview: https://x.example)"),
+        ("video", {"type": "external", "external": {"url": "https://x.example/v"}, "caption": LINKED["rich_text"]},
+         "(video: a note https://x.example/v)"),
+        ("image", {"type": "file_upload", "file_upload": {"id": LIMITS}}, "(image: (a file that is not uploaded yet))"),
+        ("breadcrumb", {}, "(breadcrumb)"),
+        ("table_of_contents", {"color": "gray"}, "(table of contents)"),
+        ("column_list", {}, "(column list)"),
+        ("tab", {}, "(tabs)"),
+        ("template", texts("Add a task"), "(template button: Add a task)"),
+        ("synced_block", {"synced_from": None}, "(synced block)"),
+        ("unsupported", {"block_type": "button"}, "(a block that Notion's API does not give: button)"),
+        ("copy_indicator", texts("still read"), "(block that Gofer does not know: copy_indicator) still read"),
+        ("meeting_notes", {"title": LINKED["rich_text"], "status": "notes_ready"}, "(meeting notes: a note, notes re"),
+    ],
+)  # fmt: skip
+def test_notion_block_of_a_published_kind_is_read_or_named(kind: str, content: Mapping[str, Any], text: str) -> None:
+    lines = [line.split("] ", 1)[1] for line in read({}, [block(kind, content, 1)]).text.splitlines() if "] " in line]
+    assert lines[0].startswith(text)
+
+
+@given(st.text("abcdefghijklmnopqrstuvwxyz_", min_size=1).filter(lambda kind: kind not in BLOCKS.members))
+@settings(max_examples=25)
+def test_notion_block_of_an_unknown_kind_is_always_named_with_its_kind(kind: str) -> None:
+    assert f"(block that Gofer does not know: {kind})" in read({}, [block(kind, {}, 1)]).text
+
+
+def test_notion_meeting_notes_have_their_summary_notes_and_transcript() -> None:
+    sections = {f"{name}_block_id": uuid(100) for name in ("summary",)} | {"notes_block_id": uuid(7)}
+    page = read({}, [block("meeting_notes", {"title": [], "children": sections}, 1)])
+    assert f"      [{uuid(100)}] (summary)" in page.text
+    assert f"        [{uuid(199)}] inside" in page.text
+    assert f"      [{uuid(7)}] (notes)" in page.text
+
+
+def test_notion_block_longer_than_the_limit_leaves_room_for_the_others() -> None:
+    page = read({}, [block("code", texts("x" * 90_000), 1), block("paragraph", texts("after"), 2)])
+    assert "] after" in page.text
+    assert "further characters of this block are left out here.)" in page.text
+    assert len(page.text) < 10_000
+
+
 def test_notion_blocks_of_every_kind_are_read_as_a_line() -> None:
     blocks = [
         block("toggle", texts("more"), 0, below=True),
@@ -70,7 +129,7 @@ def test_notion_blocks_of_every_kind_are_read_as_a_line() -> None:
         "$$e=mc^2$$",
         "(image: https://x.example/i.png)",
         f"[file {page.files[0].id}: a.pdf, application/pdf]",
-        "(unsupported)",
+        "(a block that Notion's API does not give)",
         "1. one",
         "2. two",
         "@Ada",
@@ -107,7 +166,7 @@ def test_notion_properties_of_every_kind_have_a_value_and_a_line() -> None:
         "The page has no content.",
         "    c: RFC-7",
         "    f: Gofer",
-        "    i: unknown person",
+        f"    i: person {BOT}",
         "    j: 2, u",
     } <= {*lines}
 
