@@ -31,7 +31,7 @@ EVER = 10**14
 CROWDED = "place:crowded"
 """A conversation in which every second run waits."""
 KEY = InstallationKey(Secret("installation key"))
-SIGN = stop_sign("T0ACME00", "C0QUIET00", "1760000000.000100", Actor("U0ADA0000"))
+SIGN = stop_sign("C0QUIET00", "1760000000.000100", Actor("U0ADA0000"))
 """A stop sign in a channel with a single unfinished run."""
 
 
@@ -85,7 +85,7 @@ async def stop(store: Store) -> None:
 
 async def start_in_quiet_channel(store: Store) -> None:
     await store.claim("quiet", b"one", bytes(32), 1)
-    await store.create_head(Head("quiet", "w", Tokens(KEY).conversation("slack:T0ACME00:C0QUIET00:1"), 1))
+    await store.create_head(Head("quiet", "w", Tokens(KEY).conversation("slack:C0QUIET00:1"), 1))
 
 
 def head(n: int) -> Head:

@@ -176,8 +176,7 @@ def stops(events: list[Event]) -> list[Stop]:
     """Return a stop sign and a press on Stop for each post, by a person who did not start the run."""
     posts = [event for event in events if event.source == "slack" and "thread_ts" in event.place]
     signs = [
-        stop_sign(event.place["team"], event.place["channel"], event.place["ts"], replace(event.actor, id="U0NOBODY0"))
-        for event in posts
+        stop_sign(event.place["channel"], event.place["ts"], replace(event.actor, id="U0NOBODY0")) for event in posts
     ]
     return [*signs, *(replace(one, conversation=post.conversation) for one, post in zip(signs, posts, strict=True))]
 

@@ -91,8 +91,8 @@ def mention(
     return Event(
         source="slack",
         kind="slack.mention",
-        identity=("T0ACME00", channel, ts),
-        conversation=f"slack:T0ACME00:{channel}:{ts}",
+        identity=(channel, ts),
+        conversation=f"slack:{channel}:{ts}",
         actor=Actor("U0NEWCO0"),
         text=text,
         place={"team": "T0ACME00", "channel": channel, "ts": ts, "thread_ts": ts},

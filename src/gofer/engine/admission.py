@@ -28,7 +28,7 @@ from gofer.projections import workspace
 from gofer.projections.progress import project
 from gofer.projections.recap import inherited_files, recap
 from gofer.sources.part_values import Person, SourceContext
-from gofer.sources.receivers import known
+from gofer.sources.receivers import events_of, known
 from gofer.sources.registry import source_of
 from gofer.sources.triggers import CONTINUING
 from gofer.sources.workflow_files import decode_bundle
@@ -66,6 +66,7 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     """
     step.heed_cancel()
     check_hops(event)
+    await _check_new(step, event)
     provenance = step.provenance(loaded.prompt_file)
     accepted = step.progress.routes
     routes = routes_of(event, loaded, accepted)
@@ -106,6 +107,15 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     message = "\n\n".join(filter(None, [opening, preloaded.text, recall.text])).strip()
     step.note(MessageReceived(message, media=tuple(preloaded.media)))
     return started
+
+
+async def _check_new(step: OwnStep, event: Event) -> None:
+    """Raise DoesNotMatch if an earlier version, which named events otherwise, started a run for the same event."""
+    store = step.services.store
+    for former in events_of(event.source).former(event):
+        for run in run_ids(step.services.installation_key, former, step.progress.workflow):
+            if await store.head(run) or await store.frames(run):
+                raise DoesNotMatch(f"the run {run[:8]} was started for the same event")
 
 
 async def may_announce(step: OwnStep, event: Event, loaded: Loaded) -> bool:
@@ -224,9 +234,15 @@ async def earlier_run(step: OwnStep, event: Event, workflow: str) -> Head | None
 
 async def _previous(step: OwnStep, event: Event, workflow: str, before: int) -> Head | None:
     """Return the newest ended run of a workflow in the conversation accepted before `before` (unix ms), or None."""
-    names = [tokens.conversation(event.conversation) for tokens in step.services.tokens.every]
+    names = _conversations(step, event)
     found = [await step.services.store.previous(name, workflow, before) for name in names]
     return max(filter(None, found), key=lambda head: (head.accepted_at, head.run), default=None)
+
+
+def _conversations(step: OwnStep, event: Event) -> Sequence[str]:
+    """Return the tokens of a conversation under each of its names and each recognised key."""
+    names = dict.fromkeys(named.conversation for named in (event, *events_of(event.source).former(event)))
+    return [tokens.conversation(name) for name in names for tokens in step.services.tokens.every]
 
 
 async def answered_before(step: OwnStep, event: Event, routes: Sequence[Route]) -> Collection[str]:
@@ -241,7 +257,7 @@ async def answered_before(step: OwnStep, event: Event, routes: Sequence[Route]) 
 async def _workflows_at_work(step: OwnStep, event: Event, workflows: Collection[str]) -> set[str]:
     """Return which of the workflows have an earlier run of the conversation that has not ended."""
     store = step.services.store
-    conversations = [tokens.conversation(event.conversation) for tokens in step.services.tokens.every]
+    conversations = _conversations(step, event)
     found = set[str]()
     key = step.services.installation_key
     same_event = {run for workflow in workflows for run in run_ids(key, event, workflow)}

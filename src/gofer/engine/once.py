@@ -33,6 +33,7 @@ from gofer.journal.log import read_journal
 from gofer.projections.progress import Progress, project
 from gofer.projections.states import NOT_AGAIN, NOT_MADE
 from gofer.sources.part_values import Outcome
+from gofer.sources.receivers import events_of
 from gofer.sources.registry import source_of
 from gofer.values.errors import Corrupt, EarlierVersion, Gone, OtherVersion
 from gofer.values.events import Event
@@ -65,7 +66,7 @@ class _Claim:
 
 async def earlier_outcome(step: OwnStep, item: Permitted) -> Outcome | None:
     """Return the known outcome of an earlier call of any run; None when there is none. Raises Parked."""
-    for key in _keys(step, item):
+    for key in (*_keys(step, item), *_former_keys(step, item)):
         stored = await step.services.store.memo(key)
         if not stored:
             continue
@@ -210,13 +211,25 @@ async def _agreed_key(step: OwnStep, item: Permitted) -> str:
     async def exists(key: str) -> bool:
         return await store.memo(key) is not None
 
-    return await agreed_name(_keys(step, item), exists, store, step.now_ms)
+    return await agreed_name(_keys(step, item), exists, store, step.now_ms, _former_keys(step, item))
 
 
 def _keys(step: OwnStep, item: Permitted) -> Sequence[str]:
     """Return the keys that the memo for one effect may have; they do not reveal the message."""
+    return _keys_of(step, item, _message(step.progress.event))
+
+
+def _former_keys(step: OwnStep, item: Permitted) -> Sequence[str]:
+    """Return the keys of the memo under the names that earlier versions gave the message."""
+    event = step.progress.event
+    if event is None:
+        return ()
+    former = [_message(named) for named in events_of(event.source).former(event)]
+    return [key for message in former for key in _keys_of(step, item, message)]
+
+
+def _keys_of(step: OwnStep, item: Permitted, message: Sequence[str]) -> Sequence[str]:
     workflow = step.progress.workflow
-    message = _message(step.progress.event)
     return [tokens.once(workflow, item.tool.name, *message) for tokens in step.services.tokens.every]
 
 

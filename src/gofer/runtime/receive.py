@@ -9,8 +9,10 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from gofer.journal import inbox
+from gofer.journal.coordination import AGED_MS
 from gofer.journal.entries import ApprovalClicked, Recorded, Route, RunAccepted, RunCancelled
 from gofer.journal.lineage import root_of, run_ids
 from gofer.journal.log import Pen, open_claim
@@ -33,7 +35,7 @@ from gofer.sources.receiver import (
     Reply,
     Stop,
 )
-from gofer.sources.receivers import known
+from gofer.sources.receivers import events_of, known
 from gofer.sources.signed_decision import read_token
 from gofer.stores.one_place import FrontStores
 from gofer.stores.queue import line_of
@@ -194,11 +196,30 @@ class Ingress:
         """Claim and enqueue a run for every workflow that the event starts; return the run ids."""
         matched = await self._as_accepted(event, self.routes.matching(event.kind, known(event)))
         workflows = sorted({route.workflow for route in matched})
+        if workflows:
+            event = await self._as_first_sent(event)
         # Every run of the event decides by this list which workflow wins. A single workflow needs no list.
         rivals: tuple[Route, ...] = ()
         if len(workflows) > 1:
             rivals = tuple(matched)
         return await asyncio.gather(*(self.start(event, workflow, rivals) for workflow in workflows))
+
+    async def _as_first_sent(self, event: Event) -> Event:
+        """Return a message that its sender's program sent again, under the identity of the first one."""
+        spec = events_of(event.source)
+        sending = spec.sending(event)
+        if not sending:
+            return event
+        *_, own = event.identity
+        memo = self._tokens.memory("sending", event.source, *sending)
+        at = int(self.outside.clock.now() * 1000) - AGED_MS
+        first = await self.stores.journals.exchange_memo(memo, None, own, at)
+        if first == own:
+            return event
+        if spec.is_resent(first, event):
+            return replace(event, identity=(*event.identity[:-1], first))
+        await self.stores.journals.exchange_memo(memo, first, own, at)
+        return event
 
     async def _as_accepted(self, event: Event, matched: Sequence[Route]) -> Sequence[Route]:
         """Return the routes that an earlier delivery of the event matched, or else the matching routes.
@@ -312,14 +333,13 @@ class Ingress:
 
     async def _candidate_runs(self, stop: Stop) -> AsyncIterator[str]:
         """Yield the runs that a cancellation may concern; the owner of each run decides."""
+        requests = (stop, *stop.former)
         for kind in stop.kinds:
             for workflow in self.routes.workflows(kind):
-                for tokens in self._tokens.every:
-                    yield tokens.run(stop.source, kind, stop.identity, workflow)
-        if not stop.conversation:
-            return
-        for tokens in self._tokens.every:
-            async for page in self.stores.journals.open_runs(tokens.conversations(stop.conversation)):
+                for tokens, one in product(self._tokens.every, requests):
+                    yield tokens.run(stop.source, kind, one.identity, workflow)
+        for tokens, one in product(self._tokens.every, requests if stop.conversation else ()):
+            async for page in self.stores.journals.open_runs(tokens.conversations(one.conversation)):
                 for head in page:
                     yield head.run
 

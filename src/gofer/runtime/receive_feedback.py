@@ -59,10 +59,13 @@ def item_id(at: int, token: str) -> str:
 
 
 async def _run_of(possible: PossibleFeedback, store: Store, tokens: Tokens) -> str:
-    on = (possible.source, *possible.on)
+    look_up = run_of_message
     if possible.in_thread:
-        return await last_run_of_thread(on, store, tokens)
-    return await run_of_message(on, store, tokens)
+        look_up = last_run_of_thread
+    for names in (possible.on, *possible.former):
+        if run := await look_up((possible.source, *names), store, tokens):
+            return run
+    return ""
 
 
 def _given(possible: PossibleFeedback, verdict: FeedbackVerdict) -> FeedbackGiven:

@@ -120,6 +120,8 @@ class Stop:
     silent: bool = False
     """Whether the runs stop without a message, because no reader is left."""
     actor: Actor | None = None
+    former: "Sequence[Stop]" = ()
+    """The same request with the names that earlier versions gave the event or the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +158,8 @@ class PossibleFeedback:
     """The words after the emoji."""
     event: Event | None = None
     """The event that the same delivery is; None if it starts no workflow in any case."""
+    former: Sequence[tuple[str, ...]] = ()
+    """The identities that earlier versions gave the message or the thread."""
 
 
 Arrival: TypeAlias = Event | Stop | Click | PossibleFeedback | Handshake | Registration | Ignored

@@ -104,6 +104,18 @@ def _as_they_are(fact: str, words: Sequence[str]) -> Sequence[str]:
     return words
 
 
+def _none(event: Event) -> Sequence[Event]:
+    return ()
+
+
+def _unsent(event: Event) -> Sequence[str]:
+    return ()
+
+
+def _another(first: str, event: Event) -> bool:
+    return False
+
+
 def _no_clause(fact: str, wanted: Sequence[str]) -> str:
     return ""
 
@@ -130,6 +142,12 @@ class EventSpec:
     """Returns the words of a fact in the notation of conditions."""
     said: Callable[[str], str] = _as_it_is
     """Returns the text of an event as its author sees it."""
+    former: Callable[[Event], Sequence[Event]] = _none
+    """Returns the event under each name that earlier versions gave it. Rows from then have these names."""
+    sending: Callable[[Event], Sequence[str]] = _unsent
+    """Returns the id that the program of its sender gave a message; empty for an event without one."""
+    is_resent: Callable[[str, Event], bool] = _another
+    """Returns whether an event is an earlier message with the same `sending`, named by the end of its identity."""
 
 
 @dataclass(frozen=True, slots=True)

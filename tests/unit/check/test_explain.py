@@ -51,7 +51,7 @@ def test_explained_mention_names_the_matching_workflow() -> None:
     assert one(json.dumps(MENTION)) == Explanation(
         file="f.json",
         kind="slack.mention",
-        dedupe_key="slack.mention:T0ACME00:C0GENERA0:1795240812.000300",
+        dedupe_key="slack.mention:C0GENERA0:1795240812.000300",
         actor="U0NEWCO0",
         bot=False,
         private=None,
@@ -82,7 +82,12 @@ def test_explained_reaction_shows_every_name_of_the_required_emoji() -> None:
     [
         (with_event(bot_id="B1", user=None), "answer-here takes nothing from bots, because its `who`", "B1", True),
         (with_event(user="U0GOFER0"), "Gofer wrote it", "U0GOFER0", True),
-        (with_event(type="message", text="hello"), "no workflow listens to slack.message", "U0NEWCO0", False),
+        (
+            with_event(type="message", text="hello", blocks=None),
+            "no workflow listens to slack.message",
+            "U0NEWCO0",
+            False,
+        ),
         (with_event(type="message", text="hello", hidden=True), "it is a hidden message", "U0NEWCO0", False),
         (with_event(type="reaction_removed"), "it is no feedback on an answer", "U0NEWCO0", False),
         (with_event(type="reaction_added"), "it lacks an item", "U0NEWCO0", False),

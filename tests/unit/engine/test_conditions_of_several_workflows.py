@@ -47,7 +47,7 @@ def two_workflows(*answers: str, who: Mapping[str, str] | None = None) -> Memory
 
 def happened(ts: str, kind: str = "slack.message") -> Event:
     facts: dict[str, object] = {"bot": False, "channel_id": CHANNEL, "reply": ts != FIRST, "edited": False}
-    conversation = f"slack:T0ACME00:{CHANNEL}:{FIRST}"
+    conversation = f"slack:{CHANNEL}:{FIRST}"
     return replace(mention(ts=ts), kind=kind, conversation=conversation, private=False, facts=facts)
 
 

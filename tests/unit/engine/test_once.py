@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from gofer.engine.once import claim
 from gofer.engine.permitted_call import Permitted
 from gofer.journal import entries as e
+from gofer.journal.coordination import Head
 from gofer.journal.frames import Frame, frame_hash
-from gofer.journal.log import read_journal
+from gofer.journal.log import Pen, read_journal
+from gofer.journal.log import claim as claim_run
 from gofer.journal.seal import seal_of
 from gofer.models.language_model import Answer
 from gofer.runtime.cancel import cancel
@@ -28,8 +30,9 @@ from gofer.workflows.schema import Defaults
 from support.engine.approvals import approval_worker
 from support.engine.memory_run import MemoryRun, Said, memory_run, says
 from support.journal.stored_bytes import frame_bytes
-from support.runtime.memory_worker import CATALOG, Crashed, MemoryWorker, memory_worker
+from support.runtime.memory_worker import CATALOG, CONVERSATION, Crashed, MemoryWorker, memory_worker
 from support.runtime.worker_parts import FixedCatalog
+from support.stand_ins import make_outside, mention
 
 pytestmark = pytest.mark.anyio
 FILE = ("file_ticket", {"text": "Checkout fails"})
@@ -102,6 +105,25 @@ async def outcome_of(made: MemoryWorker, run: str, call: str = "1.0") -> e.ToolR
     journal = [item.entry for item in await read_journal(run, made.store, made.blobs)]
     (outcome,) = [one for one in journal if isinstance(one, e.ToolResult | e.ToolUnknown) and one.call == call]
     return outcome
+
+
+@pytest.mark.parametrize("team", ["T0ACME00", "T0OTHER0"])
+async def test_effect_of_a_run_from_before_names_without_workspace_happens_once(team: str) -> None:
+    tickets = Tickets()
+    made = shop(tickets)
+    now = mention()
+    old = replace(now, identity=(team, *now.identity), place={**now.place, "team": team})
+    await claim_run("run1", e.RunAccepted(old, "answer-here"), Pen("r", make_outside()), made.store, made.blobs)
+    await made.store.create_head(Head("run1", "answer-here", CONVERSATION, 1, private=False))
+    await made.queue.enqueue("run1")
+    await work(made)
+    now = replace(now, place={**now.place, "outer_team": "T0OTHER0"})
+    await claim_run("run2", e.RunAccepted(now, "answer-here"), Pen("r", make_outside()), made.store, made.blobs)
+    await made.store.create_head(Head("run2", "answer-here", CONVERSATION, 2, private=False))
+    await made.queue.enqueue("run2")
+    await work(made)
+    assert tickets.by_key == {"run1/1.0": "OPS-1"}
+    assert "Filed as OPS-1" in (await outcome_of(made, "run2")).text
 
 
 async def test_two_runs_for_one_message_file_one_ticket_and_both_report_the_ticket() -> None:

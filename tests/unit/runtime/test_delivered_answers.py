@@ -9,8 +9,8 @@ from support.stand_ins import TOKENS
 
 pytestmark = pytest.mark.anyio
 
-ANSWER = ("slack", "T0ACME00", "C1", "1.0")
-THREAD = ("slack", "T0ACME00", "C1", "1795262400.000100")
+ANSWER = ("slack", "C1", "1.0")
+THREAD = ("slack", "C1", "1795262400.000100")
 
 
 async def rows(made: MemoryWorker) -> tuple[str, str]:

@@ -377,7 +377,7 @@ async def test_rows_of_a_run_and_of_a_stop_request_identify_no_person() -> None:
         assert hashlib.sha256(name.encode()).hexdigest()[:12] not in rows
 
 
-@pytest.mark.parametrize("sought", ["slack:T0ACME00:C0DEPLOY0:*", mention().conversation])
+@pytest.mark.parametrize("sought", ["slack:C0DEPLOY0:*", mention().conversation])
 async def test_stop_request_finds_runs_by_conversation_or_channel(sought: str) -> None:
     made, _, _ = ingress()
     (run,) = await made.accept(mention())
@@ -385,7 +385,7 @@ async def test_stop_request_finds_runs_by_conversation_or_channel(sought: str) -
     assert await made.stop(Stop("the person who asked", "stop sign", "slack", conversation=sought)) == [run]
 
 
-CHANNEL = Stop("the person who asked", "stop sign", "slack", conversation="slack:T0ACME00:C0DEPLOY0:*")
+CHANNEL = Stop("the person who asked", "stop sign", "slack", conversation="slack:C0DEPLOY0:*")
 """A stop sign in the channel of the mentions."""
 
 

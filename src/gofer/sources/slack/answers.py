@@ -51,7 +51,7 @@ def _attach(thread: str, name: str, text: str) -> OwnCall:
 def _identity(event: Event, posted: Details, thread: str) -> tuple[str, ...]:
     match posted:
         case {"channel": str(channel), "ts": str(ts)}:
-            return event.place.get("team", ""), channel, thread or ts
+            return channel, thread or ts
         case _:
             return ()
 

@@ -22,11 +22,20 @@ class Delivery:
     event: Fields
     team: str
     """The workspace in which Gofer acts, whatever workspace the message was written in."""
+    outer_team: str
+    """The workspace that Slack names beside the event, if it is another one; else empty."""
     own_users: Collection[str]
     """The user ids of Gofer's bot; empty if nobody told them."""
     app: str
     shared: bool
     """Whether the channel of the event is shared with another company."""
+
+    @property
+    def teams(self) -> Mapping[str, str]:
+        """The workspaces of a delivery, for the place of its event."""
+        if not self.outer_team:
+            return {"team": self.team}
+        return {"team": self.team, "outer_team": self.outer_team}
 
     def private(self, channel: str, channel_type: str) -> bool | None:
         """Return whether a channel is private; None if Slack does not tell."""
@@ -89,9 +98,12 @@ def opened(envelope: Fields, account: Collection[str] = ()) -> Delivery:
     )
     # The workspace of an app that a whole organisation installed is the one that the event names.
     own_teams = [team for team in map(as_text, teams) if team.startswith("T")]
+    outer_team = as_text(envelope.get("team_id"))
+    team = next(iter(own_teams), outer_team)
     return Delivery(
         event=as_object(envelope.get("event")),
-        team=next(iter(own_teams), as_text(envelope.get("team_id"))),
+        team=team,
+        outer_team="" if outer_team == team else outer_team,
         own_users=frozenset(filter(None, own_users)),
         app=as_text(envelope.get("api_app_id")),
         shared=bool(envelope.get("is_ext_shared_channel")),

@@ -19,7 +19,7 @@ def possible_feedback(delivery: Delivery, *, withdrawn: bool, event: Event | Non
     """
     fields = delivery.event
     item = as_object(fields.get("item"))
-    names = (delivery.team, as_text(item.get("channel")), as_text(item.get("ts")))
+    names = (as_text(item.get("channel")), as_text(item.get("ts")))
     user = as_text(fields.get("user"))
     emoji = as_text(fields.get("reaction"))
     at = _microseconds(as_text(fields.get("event_ts")))
@@ -28,7 +28,8 @@ def possible_feedback(delivery: Delivery, *, withdrawn: bool, event: Event | Non
         return None
     if not all(names) or not user or not emoji or not at:
         return None
-    return PossibleFeedback("slack", names, emoji, Actor(user), at, withdrawn=withdrawn, event=event)
+    former = [(team, *names) for team in delivery.teams.values()]
+    return PossibleFeedback("slack", names, emoji, Actor(user), at, withdrawn=withdrawn, event=event, former=former)
 
 
 def feedback_in_words(delivery: Delivery, post: Event) -> PossibleFeedback | None:
@@ -39,15 +40,17 @@ def feedback_in_words(delivery: Delivery, post: Event) -> PossibleFeedback | Non
         return None
     if begins["user"] not in (None, *delivery.own_users) or post.facts.get("followed") is False:
         return None
+    names = (post.place["channel"], post.place["thread_ts"])
     return PossibleFeedback(
         "slack",
-        (post.place["team"], post.place["channel"], post.place["thread_ts"]),
+        names,
         begins["emoji"],
         post.actor,
         at,
         in_thread=True,
         words=text_as_seen(post.text[begins.end() :]).strip(),
         event=post,
+        former=[(team, *names) for team in delivery.teams.values()],
     )
 
 

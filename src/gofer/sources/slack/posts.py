@@ -4,10 +4,12 @@ Slack delivers a mention in a channel twice, as `app_mention` and as `message`. 
 """
 
 import re
+from collections.abc import Iterable
 
 from gofer.sources.receiver import Ignored, PossibleFeedback, Stop, incomplete, lacking
 from gofer.sources.slack.delivery import Delivery, Fields, is_bot
 from gofer.sources.slack.feedback import feedback_in_words
+from gofer.sources.slack.identities import conversation, with_former
 from gofer.sources.slack.message_text import SUBTYPES, read
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.events import Actor, Event
@@ -19,6 +21,9 @@ _ALONE = frozenset({"im", "app_home"})
 _TO_ANOTHER = re.compile(r"[\s*_~]*(?::[^\s:<>]{1,100}:[\s*_~]*)*<(?:@|!(?:subteam\^|here|channel|everyone|group)\b)")
 """The beginning of a message to a person, a group, an app or everyone: their mention, after emoji or not."""
 _MOST_HOPS = 1_000
+_LONGEST_ID = 100
+"""The most characters of the id that the program of a sender gives a message."""
+_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,9}", re.ASCII)
 
 
 def app_mention(delivery: Delivery) -> Event | PossibleFeedback | Ignored:
@@ -109,22 +114,21 @@ def _not_a_new_post(delivery: Delivery, post: Fields, *, hidden: bool = True) ->
 
 
 def _post(delivery: Delivery, post: Fields, kind: str) -> Event | Ignored:
-    team = delivery.team
     actor = delivery.actor(post)
     channel = as_text(post.get("channel"))
     ts = as_text(post.get("ts"))
-    missing = lacking({"a team": team, "a user": actor, "a channel": channel, "a ts": ts})
+    missing = lacking({"a team": delivery.team, "a user": actor, "a channel": channel, "a ts": ts})
     if missing or actor is None:
         return delivery.ignored("incomplete", missing, post)
     thread_ts = as_text(post.get("thread_ts")) or ts
     return Event(
         source="slack",
         kind=kind,
-        identity=(team, channel, ts),
-        conversation=f"slack:{team}:{channel}:{thread_ts}",
+        identity=(channel, ts),
+        conversation=conversation(channel, thread_ts),
         actor=actor,
         text=_said(post, actor)[:TEXT_LIMIT],
-        place={"team": team, "channel": channel, "ts": ts, "thread_ts": thread_ts},
+        place={**delivery.teams, "channel": channel, "ts": ts, "thread_ts": thread_ts, **_sent_as(post)},
         private=delivery.private(channel, as_text(post.get("channel_type"))),
         facts=_facts(post, actor, channel, reply=thread_ts != ts) | _follows(post, kind),
         hops=_hops(post),
@@ -139,6 +143,13 @@ def _facts(post: Fields, actor: Actor, channel: str, *, reply: bool) -> dict[str
         "files": bool(as_list(post.get("files"))),
         "reply": reply,
     }
+
+
+def _sent_as(post: Fields) -> dict[str, str]:
+    sent = as_text(post.get("client_msg_id"))[:_LONGEST_ID]
+    if not (sent and _TS.fullmatch(as_text(post.get("ts")))):
+        return {}
+    return {"client_msg_id": sent}
 
 
 def _follows(post: Fields, kind: str) -> dict[str, object]:
@@ -189,51 +200,52 @@ _POSTS = ("slack.mention", "slack.message", "slack.direct")
 
 def deleted(delivery: Delivery, ts: str, before: Fields) -> Stop | Ignored:
     """Return the stop of the runs that a deleted message started. They also remove their progress messages."""
-    team = delivery.team
     channel = as_text(delivery.event.get("channel"))
     actor = delivery.actor(before)
     if delivery.is_own(before):
         return Ignored("own_act", "a message of Gofer's was deleted", actor)
-    if lacking := incomplete({"a team": team, "a channel": channel, "a ts of the deleted message": ts}, actor):
+    if lacking := incomplete({"a channel": channel, "a ts of the deleted message": ts}, actor):
         return lacking
-    return Stop(
+    stop = Stop(
         by="the deletion of the message that asked for it",
-        item=f"deleted {team}:{channel}:{ts}",
+        item=f"deleted {channel}:{ts}",
         source="slack",
         kinds=_POSTS,
-        identity=(team, channel, ts),
+        identity=(channel, ts),
         silent=True,
         actor=actor,
     )
+    return with_former(stop, delivery.teams.values())
 
 
-def stop_sign(team: str, channel: str, ts: str, actor: Actor) -> Stop:
+def stop_sign(channel: str, ts: str, actor: Actor, teams: Iterable[str] = ()) -> Stop:
     """Return the stop by a person who put a stop sign on a message. It stops runs that this person started there."""
-    return Stop(
+    stop = Stop(
         by="the person who asked",
-        item=f"stop sign {team}:{channel}:{ts}:{actor.id}",
+        item=f"stop sign {channel}:{ts}:{actor.id}",
         source="slack",
-        conversation=f"slack:{team}:{channel}:*",
+        conversation=conversation(channel, "*"),
         of=actor.id,
         on=ts,
         actor=actor,
     )
+    return with_former(stop, teams)
 
 
 def session_stopped(delivery: Delivery) -> Stop | Ignored:
     """Return the stop by a person who pressed Stop while Gofer was working."""
     event = delivery.event
-    team = delivery.team
     channel = as_text(event.get("channel"))
     thread_ts = as_text(event.get("thread_ts"))
     when = as_text(event.get("event_ts"))
     actor = delivery.actor(event)
-    if lacking := incomplete({"a team": team, "a channel": channel, "a thread": thread_ts}, actor):
+    if lacking := incomplete({"a channel": channel, "a thread": thread_ts}, actor):
         return lacking
-    return Stop(
+    stop = Stop(
         by="a press on Stop",
-        item=f"session {team}:{channel}:{thread_ts}:{when}",
+        item=f"session {channel}:{thread_ts}:{when}",
         source="slack",
-        conversation=f"slack:{team}:{channel}:{thread_ts}",
+        conversation=conversation(channel, thread_ts),
         actor=actor,
     )
+    return with_former(stop, delivery.teams.values())

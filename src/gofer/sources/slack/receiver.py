@@ -22,6 +22,7 @@ from gofer.sources.receiver import (
 )
 from gofer.sources.slack.delivery import Delivery, is_bot, opened
 from gofer.sources.slack.feedback import possible_feedback
+from gofer.sources.slack.identities import conversation
 from gofer.sources.slack.posts import STOP_SIGNS, app_mention, message, session_stopped, stop_sign
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest
@@ -70,24 +71,23 @@ def _reaction(delivery: Delivery) -> Event | Stop | Ignored:
     # A workflow file and Slack may write the same accented letter in two ways.
     full = unicodedata.normalize("NFC", as_text(event.get("reaction")))
     emoji = full.partition("::")[0]
-    team = delivery.team
     channel = as_text(item.get("channel"))
     ts = as_text(item.get("ts"))
-    needed = {"a team": team, "a user": user, "an emoji": emoji, "a channel": channel, "a ts": ts}
+    needed = {"a team": delivery.team, "a user": user, "an emoji": emoji, "a channel": channel, "a ts": ts}
     if lacking := delivery.incomplete(needed):
         return lacking
     if emoji in STOP_SIGNS:
-        return stop_sign(team, channel, ts, Actor(user))
+        return stop_sign(channel, ts, Actor(user), delivery.teams.values())
     return Event(
         source="slack",
         kind="slack.reaction",
-        identity=(team, channel, ts, emoji, user),
+        identity=(channel, ts, emoji, user),
         # One conversation per message: runs for two reactions to one message take place one after the other.
-        conversation=f"slack:{team}:{channel}:{ts}",
+        conversation=conversation(channel, ts),
         actor=Actor(user),
         text=f":{emoji}:",
         # Slack does not tell the thread of the message. The run learns it when it reads the thread.
-        place={"team": team, "channel": channel, "ts": ts, "thread_ts": ts, "reaction": emoji, "user": user},
+        place={**delivery.teams, "channel": channel, "ts": ts, "thread_ts": ts, "reaction": emoji, "user": user},
         private=delivery.private(channel, ""),
         facts={"channel_id": channel, "emoji": [emoji] if emoji == full else [emoji, full]},
     )
@@ -96,11 +96,15 @@ def _reaction(delivery: Delivery) -> Event | Stop | Ignored:
 def channel_created(delivery: Delivery) -> Event | Ignored:
     """Return the event of a new public channel. The identity is the channel."""
     described = as_object(delivery.event.get("channel"))
-    team = delivery.team
     channel = as_text(described.get("id"))
     name = as_text(described.get("name"))
     creator = as_text(described.get("creator"))
-    needed = {"a team": team, "an id of the channel": channel, "a name of the channel": name, "a creator": creator}
+    needed = {
+        "a team": delivery.team,
+        "an id of the channel": channel,
+        "a name of the channel": name,
+        "a creator": creator,
+    }
     if lacking := delivery.incomplete(needed):
         return lacking
     if creator in delivery.own_users:
@@ -111,11 +115,11 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
     return Event(
         source="slack",
         kind="slack.channel_created",
-        identity=(team, channel),
-        conversation=f"slack:{team}:{channel}",
+        identity=(channel,),
+        conversation=conversation(channel),
         actor=Actor(creator),
         text=f"#{name[:80]}",
-        place={"team": team, "channel": channel},
+        place={**delivery.teams, "channel": channel},
         private=None if unknown else private,
         facts={"channel_id": channel, "name": name},
     )
@@ -124,11 +128,10 @@ def channel_created(delivery: Delivery) -> Event | Ignored:
 def member_joined(delivery: Delivery) -> Event | Ignored:
     """Return the event of a person who joined a channel, or of an invitation of Gofer. Each joining is one event."""
     event = delivery.event
-    team = delivery.team
     channel = as_text(event.get("channel"))
     user = as_text(event.get("user"))
     when = as_text(event.get("event_ts"))
-    if lacking := delivery.incomplete({"a team": team, "a channel": channel, "a user": user, "a time": when}):
+    if lacking := delivery.incomplete({"a team": delivery.team, "a channel": channel, "a user": user, "a time": when}):
         return lacking
     if unknown := delivery.unknown_self():
         return unknown
@@ -146,11 +149,11 @@ def member_joined(delivery: Delivery) -> Event | Ignored:
     return Event(
         source="slack",
         kind="slack.member_joined",
-        identity=(team, channel, user, when),
-        conversation=f"slack:{team}:{channel}",
+        identity=(channel, user, when),
+        conversation=conversation(channel),
         actor=Actor(actor),
         text=text,
-        place={"team": team, "channel": channel, "user": user},
+        place={**delivery.teams, "channel": channel, "user": user},
         private=True if event.get("channel_type") == "G" else None,
         facts={"channel_id": channel, "member": member},
     )

@@ -8,6 +8,7 @@ from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.approvals import APPROVALS
 from gofer.sources.slack.directory import GROUPS, PEOPLE
 from gofer.sources.slack.identifying_words import IDENTIFYING
+from gofer.sources.slack.identities import message_of
 from gofer.sources.slack.places import PLACES
 from gofer.sources.slack.settings import API_URL, BOT_TOKEN
 from gofer.sources.slack.source_context import READING, context_of_event
@@ -28,12 +29,6 @@ def _is_request(event: Event, followed: bool) -> bool:
     return event.kind in _ADDRESSED
 
 
-def _message(event: Event) -> Sequence[str]:
-    if "ts" not in event.place:
-        return event.source, event.conversation
-    return event.source, *(event.place.get(name, "") for name in ("team", "channel", "ts"))
-
-
 def _is_recent(event: Event) -> bool:
     return "ts" not in event.place
 
@@ -49,7 +44,7 @@ SLACK = Source(
     READING,
     starts=STARTS,
     is_request=_is_request,
-    message=_message,
+    message=message_of,
     is_recent=_is_recent,
     people=PEOPLE,
     answers=ANSWERS,

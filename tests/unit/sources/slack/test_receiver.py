@@ -107,8 +107,8 @@ def test_slack_mention_becomes_an_event() -> None:
     assert translated(payload()) == Event(
         source="slack",
         kind="slack.mention",
-        identity=("T0ACME00", "C0GENERA0", "1795240812.000300"),
-        conversation="slack:T0ACME00:C0GENERA0:1795240812.000300",
+        identity=("C0GENERA0", "1795240812.000300"),
+        conversation="slack:C0GENERA0:1795240812.000300",
         actor=Actor("U0NEWCO0"),
         text="<@U0GOFER0> hello, what can you do for me here?",
         place={
@@ -116,6 +116,7 @@ def test_slack_mention_becomes_an_event() -> None:
             "channel": "C0GENERA0",
             "ts": "1795240812.000300",
             "thread_ts": "1795240812.000300",
+            "client_msg_id": "6f7b2f6e-3d0c-4f5c-9f53-7d4c3f0f2a11",
         },
         facts={"bot": False, "channel_id": "C0GENERA0", "edited": False, "files": False, "reply": False},
     )

@@ -18,7 +18,7 @@ from gofer.values.events import Actor, Event
 EVENTS = Path(__file__).parents[3] / "events"
 PAYLOADS = {path.stem.removeprefix("slack_"): path.read_text() for path in sorted(EVENTS.glob("slack_*.json"))}
 RECEIVER = SlackReceiver(())
-POST = ("T0ACME00", "C0GENERA0", "1795240900.000100")
+POST = ("C0GENERA0", "1795240900.000100")
 
 
 def recorded(name: str, **changes: object) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def stop(body: object) -> Stop:
 def test_slack_channel_message_event_says_whether_a_reply_and_with_files() -> None:
     reply, file = event(recorded("message")), event(recorded("file"))
     assert (reply.kind, reply.identity, reply.private) == ("slack.message", POST, False)
-    assert reply.conversation == "slack:T0ACME00:C0GENERA0:1795240812.000300"
+    assert reply.conversation == "slack:C0GENERA0:1795240812.000300"
     assert (reply.facts["reply"], reply.facts["files"], reply.facts["bot"]) == (True, False, False)
     # A file without a text still counts.
     assert (file.kind, file.text, file.facts["files"], file.facts["reply"]) == ("slack.message", "", True, False)
@@ -71,7 +71,7 @@ def test_slack_direct_message_is_a_direct_event_with_or_without_a_mention() -> N
     for text in ("hello", "<@U0GOFER0> hello"):
         said = event(recorded("direct", text=text))
         assert (said.kind, said.private) == ("slack.direct", True)
-        assert said.conversation == "slack:T0ACME00:D0NEWCO0:1795240890.000200"
+        assert said.conversation == "slack:D0NEWCO0:1795240890.000200"
 
 
 def test_slack_edit_that_adds_a_mention_becomes_a_mention() -> None:
@@ -135,7 +135,7 @@ def test_slack_event_without_authorizations_counts_only_as_app_mention() -> None
 def test_slack_reaction_has_a_separate_identity_in_the_conversation_of_the_message() -> None:
     put = event(recorded("reaction", reaction="+1::skin-tone-3"))
     assert put.kind == "slack.reaction"
-    assert put.identity == ("T0ACME00", "C0GENERA0", "1795240812.000300", "+1", "U0CAPTN0")
+    assert put.identity == ("C0GENERA0", "1795240812.000300", "+1", "U0CAPTN0")
     assert put.facts["emoji"] == ["+1", "+1::skin-tone-3"]
     assert "bot" not in put.facts
     other = event(recorded("reaction", user="U0ONCAL0"))
@@ -165,7 +165,7 @@ def test_slack_new_channel_and_new_member_become_events_with_their_facts() -> No
     assert (created.kind, created.facts["name"], created.private) == ("slack.channel_created", "proj-x", False)
     assert (invited.facts["member"], invited.actor.id) == ("gofer", "U0CAPTN0")
     assert (came.facts["member"], came.actor.id) == ("person", "U0ONCAL0")
-    assert created.conversation == invited.conversation == "slack:T0ACME00:C0PROJX00"
+    assert created.conversation == invited.conversation == "slack:C0PROJX00"
     again = event(recorded("member_joined", event_ts="1795249999.000100"))
     assert again.identity != invited.identity
 
@@ -173,7 +173,7 @@ def test_slack_new_channel_and_new_member_become_events_with_their_facts() -> No
 def test_slack_deleted_message_stops_the_runs_of_that_message() -> None:
     for name in ("deleted", "tombstone"):
         asked = stop(recorded(name))
-        assert asked.identity == ("T0ACME00", "C0GENERA0", "1795240812.000300")
+        assert asked.identity == ("C0GENERA0", "1795240812.000300")
         assert "slack.mention" in asked.kinds
         assert (asked.silent, asked.conversation) == (True, "")
     own = recorded("deleted")
@@ -185,12 +185,12 @@ def test_slack_deleted_message_stops_the_runs_of_that_message() -> None:
 def test_slack_stop_emoji_stops_runs_requested_by_the_same_person(emoji: str) -> None:
     asked = stop(recorded("reaction", reaction=emoji))
     assert (asked.of, asked.on, asked.silent) == ("U0CAPTN0", "1795240812.000300", False)
-    assert asked.conversation == "slack:T0ACME00:C0GENERA0:*"
+    assert asked.conversation == "slack:C0GENERA0:*"
 
 
 def test_slack_stop_button_stops_the_runs_of_the_session() -> None:
     asked = stop(recorded("session_stopped"))
-    assert (asked.conversation, asked.of, asked.on) == ("slack:T0ACME00:D0NEWCO0:1795240890.000200", "", "")
+    assert (asked.conversation, asked.of, asked.on) == ("slack:D0NEWCO0:1795240890.000200", "", "")
 
 
 ODD = st.recursive(

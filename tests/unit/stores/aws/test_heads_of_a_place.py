@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 KEY = InstallationKey(Secret("installation key"))
 HERE = "C0QUIET00"
-SIGN = stop_sign("T0ACME00", HERE, "1760000000.000100", Actor("U0ADA0000"))
+SIGN = stop_sign(HERE, "1760000000.000100", Actor("U0ADA0000"))
 STOPPED = [f"{HERE}-{n}" for n in range(3)]
 
 
@@ -60,7 +60,7 @@ class Channels:
 
 def thread(channel: str, n: int) -> str:
     """Return the token of the conversation of a thread."""
-    return Tokens(KEY).conversation(f"slack:T0ACME00:{channel}:{n}")
+    return Tokens(KEY).conversation(f"slack:{channel}:{n}")
 
 
 async def test_units_read_by_a_stop_sign_do_not_grow_with_unfinished_runs_of_other_channels() -> None:
