@@ -18,7 +18,7 @@ from pydantic import Field
 from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.field_types import ENTRIES, FIELDS, Given, Site
-from gofer.sources.jira.form import OWN, Form, explained, form_of_new, form_values
+from gofer.sources.jira.form import OFF_FORM, OWN, Form, explained, form_of_new, form_values
 from gofer.sources.jira.issues import path_of
 from gofer.sources.jira.projects import account_id
 from gofer.sources.jira.search import quoted
@@ -126,8 +126,8 @@ def _body(call: Call, fields: Fields, **mark: str) -> Fields:
 
 
 async def _form(site: Site, arguments: CreateIssue, refused: JiraRefusal) -> Form | None:
-    """Return the form of a refused issue; None if the refusal names no field of it, or if Gofer cannot read it."""
-    if refused.status != 400 or not refused.fields or refused.fields.keys() & {"project", "issuetype"}:
+    """Return the form of a refused issue; None if another project or type is needed, or if Gofer cannot read it."""
+    if refused.status != 400 or refused.fields.keys() & {"project", "issuetype"}:
         return None
     try:
         return await form_of_new(site, arguments.type)
@@ -139,7 +139,7 @@ def _lacks_description(form: Form | None, refused: JiraRefusal) -> bool:
     """Return whether an issue was refused only because its form has no description."""
     if refused.fields.keys() != {"description"}:
         return False
-    return "cannot be set" in refused.fields["description"] or bool(form and not form.has("description"))
+    return OFF_FORM in refused.fields["description"] or bool(form and not form.has("description"))
 
 
 async def _commented(api: JiraApi, call: Call, arguments: CreateIssue, created: ToolResult) -> ToolResult:

@@ -35,6 +35,8 @@ TEXT_LIMIT = 12_000
 """The most characters of a form, or of the fields in a refusal."""
 LOOKED_UP = 3
 """The most fields in a text whose values are read from other issues."""
+OFF_FORM = "cannot be set"
+"""The words of Jira about a field that is not on the form."""
 OWN = frozenset({"project", "issuetype", "summary", "description"})
 """The fields of a new issue that are arguments of the tool."""
 
@@ -162,38 +164,50 @@ async def form_values(
 
 
 async def explained(site: Site, form: Form | None, refused: JiraRefusal) -> ToolError:
-    """Return a refusal in the words of the form, with what each wrong field takes. Raises TemporaryError."""
+    """Return a refusal in the words of the form, with the values that each wrong field takes."""
     if refused.status != 400:
         return refused
-    general = list(refused.general)
-    if "project" in refused.fields:
-        general.append(f"project: {ended(refused.fields['project'])} {await _projects(site)}")
-    elif "issuetype" in refused.fields:
-        names = ", ".join(map(named, await issue_types(site)))
-        general.append(f"issuetype: {ended(refused.fields['issuetype'])} The types of {site.project} are: {names}.")
-    elif form is None:
+    lines = [f"{one_line(one, 600)}\n" for one in refused.general]
+    wrong = {id_: ended(one_line(said, 300)) for id_, said in refused.fields.items()}
+    try:
+        if "project" in wrong:
+            lines.append(f"project: {wrong.pop('project')} {await _projects(site)}\n")
+        if "issuetype" in wrong:
+            names = ", ".join(map(named, await issue_types(site)))
+            lines.append(f"issuetype: {wrong.pop('issuetype')} The types of {site.project} are: {names}.\n")
+    except (ToolError, TemporaryError):
         return refused
-    lines = [f"{one}\n" for one in general]
+    if form is None and wrong:
+        return refused
     known: dict[str, FormField] = {}
     if form:
         known = {field.id: field for field in form.fields}
-    wrong = {id_: said for id_, said in refused.fields.items() if id_ not in ("project", "issuetype")}
+    if not wrong:
+        # Rules of a workflow name no field. The fields that may be meant have to be enough.
+        words = "".join(lines).casefold()
+        meant = [one for one in known.values() if one.required or one.name.casefold() in words]
+        wrong = {field.id: "" for field in meant if field.id not in OWN}
     looked = await _used(site, [known[id_] for id_ in wrong if id_ in known])
-    lines += [_line(known.get(id_), looked, id_, said) for id_, said in wrong.items()]
-    text = _within(lines, "fields") + "Set what is missing in `fields`, by these names." * any(map(known.get, wrong))
-    return ToolError(f"Jira refused that ({refused.status}): {text}".strip(), code=refused.code)
+    limit = min(VALUES_LIMIT, _share(len(wrong)))
+    lines += [_line(known.get(id_), id_, said, looked.get(id_, ()), limit) for id_, said in wrong.items()]
+    hint = "Set what is missing in `fields`, by these names." * any(id_ in known for id_ in wrong.keys() - OWN)
+    return ToolError(f"Jira refused that (400): {_within(lines, 'fields')}{hint}".strip(), code=refused.code)
 
 
-def _line(field: FormField | None, looked: Mapping[str, Sequence[Option]], id_: str, said: str) -> str:
-    """Return the line about a refused field."""
-    said = ended(one_line(said, 300))
+def _line(field: FormField | None, id_: str, said: str, used_values: Sequence[Option], limit: int) -> str:
+    """Return the line about one field of a refusal, with up to `limit` characters of its values."""
     if field is None and id_ == "description":
         return "The form has no description: Gofer leaves it out, and the text follows as a comment.\n"
     if field is None:
-        return f"{id_}: {said} It is not on the form; leave it out.\n"
+        return f"{id_}: {said}{' It is not on the form; leave it out.' * (OFF_FORM in said)}\n"
+    if id_ in OWN:
+        return f"{field.name}: {said} It has the argument `{id_}`.\n"
+    begin = field.name
+    if said:
+        begin = f"{field.name}: {said} It"
     if not settable(field):
-        return f"{field.name}: {said} It is {takes(field)}, which only people can set, in Jira.\n"
-    return f"{field.name}: {said} It takes {takes(field, looked.get(id_, ()))}.\n"
+        return f"{begin} is {takes(field)}, which only people can set, in Jira.\n"
+    return f"{begin} takes {takes(field, used_values, limit=limit)}.\n"
 
 
 async def _used(site: Site, fields: Iterable[FormField]) -> Mapping[str, Sequence[Option]]:
@@ -213,12 +227,11 @@ async def form_text(site: Site, form: Form, words: str) -> str:
     if not fields:
         return f"The form of {form.title} has no such fields."
     names = Counter(field.name for field in fields)
-    limit = max(VALUES_LIMIT, TEXT_LIMIT // 2 // len(fields))
     looked = await _used(site, [field for field in fields if words or field.required])
     lines: list[str] = []
     for field in sorted(fields, key=lambda one: not one.required):
         name = field.name + f" ({field.id})" * (names[field.name] > 1) + " (required)" * field.required
-        lines.append(f"- {name}: {takes(field, looked.get(field.id, ()), limit=limit)}\n")
+        lines.append(f"- {name}: {takes(field, looked.get(field.id, ()), limit=_share(len(fields)))}\n")
     return f"The form of {form.title}:\n{_within(lines, 'fields')}"
 
 
@@ -243,6 +256,11 @@ async def steps_to(
         possible = ", ".join(dict.fromkeys(named(step.get("to")) for step in steps)) or "none"
         raise ToolError(f"{key} is in {now}; from there Gofer can move it to: {possible}.")
     return key, now, leading
+
+
+def _share(fields: int) -> int:
+    """Return the most characters of the values of one field in a text about several."""
+    return max(60, TEXT_LIMIT // 2 // max(1, fields))
 
 
 def _within(lines: Sequence[str], what: str) -> str:

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from gofer.engine.effects import Done, LastFrame, Patience, Permit, carry_out
-from gofer.sources.jira.api import PROPERTY, JiraApi
+from gofer.sources.jira.api import PROPERTY, JiraApi, JiraRefusal
 from gofer.sources.jira.create_issue import CHUNK, CreateIssue, jira_create_issue
+from gofer.sources.jira.field_types import Site
+from gofer.sources.jira.form import explained, form_of_new, form_of_step
 from gofer.sources.jira.tools import TOOLS
 from gofer.sources.jira.write import (
     CLOCKS_APART,
@@ -267,6 +269,50 @@ def test_jira_refusal_is_passed_on_when_the_form_cannot_be_read() -> None:
         assert "components: Components is required." in said
 
     play(story, FORMS)
+
+
+def test_jira_rule_that_names_no_field_is_refused_with_the_fields_that_may_be_meant() -> None:
+    async def story(room: Room) -> None:
+        form = form_of_step(await done_of(room), "PAY-1")
+        site = Site(API, call_of(room), "PAY")
+        said = JiraRefusal(400, "", general=["Add the fix versions before you close this."])
+        assert (await explained(site, form, said)).message_to_model.splitlines() == [
+            "Jira refused that (400): Add the fix versions before you close this.",
+            "Resolution takes one of: Done, Won't Do, Duplicate, Cannot Reproduce.",
+            "Fix versions takes one or more of: 4.2, 4.3.",
+            "Set what is missing in `fields`, by these names.",
+        ]
+        assert (await explained(site, form, JiraRefusal(403, "No."))).code == "403"
+
+    play(story, FORMS)
+
+
+def test_jira_refusal_names_values_that_issues_have_arguments_and_fields_that_only_people_set() -> None:
+    async def story(room: Room) -> None:
+        room.jira.people.edit(ADA, room.issue("PAY-1"), own={"customfield_11": [{"id": 3, "name": "Autumn"}]})
+        room.clock.advance(60)
+        site = Site(API, call_of(room), "PAY")
+        errors = {"customfield_11": "Sprint is required", "customfield_14": "Pick one", "description": "Is required"}
+        text = (await explained(site, await form_of_new(site, "Bug"), JiraRefusal(400, "", errors))).message_to_model
+        assert text.splitlines() == [
+            "Jira refused that (400): Sprint: Sprint is required. It takes one of: Autumn.",
+            "Server: Pick one. It is (objects of Assets), which only people can set, in Jira.",
+            "Description: Is required. It has the argument `description`.",
+            "Set what is missing in `fields`, by these names.",
+        ]
+        unknown = JiraRefusal(400, "", {"comment": "Comment is required.", "x": "Field 'x' cannot be set."})
+        assert (await explained(site, await form_of_new(site, "Bug"), unknown)).message_to_model == (
+            "Jira refused that (400): comment: Comment is required.\n"
+            "x: Field 'x' cannot be set. It is not on the form; leave it out."
+        )
+
+    play(story, FORMS)
+
+
+async def done_of(room: Room) -> dict[str, Any]:
+    """Return the step of PAY-1 to Done, with its form."""
+    steps = (await room.get("/issue/PAY-1/transitions", expand="transitions.fields")).json()["transitions"]
+    return next(step for step in steps if step["name"] == "Done")
 
 
 def test_jira_transition_sets_the_resolution_that_its_form_asks_for() -> None:

@@ -155,8 +155,8 @@ def test_slack_question_with_many_long_arguments_shows_or_names_each(value: str,
 
 
 def test_slack_question_gives_long_arguments_the_space_of_short_ones() -> None:
-    shown = dict(rendered({"title": "t", "body": "x" * 8_000, "labels": ["a"], "note": "y" * 30_000}))
-    assert (shown["title"], shown["labels"]) == ("t", '["a"]')
+    shown = dict(rendered({"title": "t", "body": "x" * 8_000, "fields": {"Tags": ["a"]}, "note": "y" * 30_000}))
+    assert (shown["title"], shown["fields"]) == ("t", '{"Tags":["a"]}')
     assert 4_000 < len(shown["body"]) < len(shown["note"]) + 10
 
 
