@@ -27,7 +27,7 @@ RESOLUTIONS = "Done, Won't Do, Duplicate, Cannot Reproduce"
 DONE: dict[str, object] = {"issue": "PAY-2", "status": "Done"}
 
 
-async def test_run_learns_the_fields_of_a_form_from_refusals_and_sets_them(tmp_path: Path) -> None:
+async def test_run_learns_the_fields_of_a_form_from_refusals_and_sets_each(tmp_path: Path) -> None:
     model = ListModel(
         [
             says("", ("jira_create_issue", BUG)),

@@ -37,7 +37,9 @@ LOOKED_UP = 3
 """The most fields in a text whose values are read from other issues."""
 OFF_FORM = "cannot be set"
 """The words of Jira about a field that is not on the form."""
-OWN = frozenset({"project", "issuetype", "summary", "description"})
+PLACE = frozenset({"project", "issuetype"})
+"""The fields that no call sets in `fields`: they say where the issue is."""
+OWN = PLACE | {"summary", "description"}
 """The fields of a new issue that are arguments of the tool."""
 
 

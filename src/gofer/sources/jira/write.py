@@ -10,7 +10,7 @@ from pydantic import Field
 from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import PROPERTY, Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.field_types import ENTRIES, FIELDS, Given, Site
-from gofer.sources.jira.form import explained, form_of_step, form_values, steps_to
+from gofer.sources.jira.form import PLACE, explained, form_of_step, form_values, steps_to
 from gofer.sources.jira.issues import (
     SEES,
     is_home,
@@ -161,7 +161,7 @@ async def jira_transition_issue(api: JiraApi, call: Call, arguments: TransitionI
     site = Site(api, call, key.rpartition("-")[0])
     body: dict[str, object] = {"transition": {"id": as_text(steps[0].get("id"))}}
     if arguments.fields:
-        body["fields"] = await form_values(site, form_of_step(steps[0], key), arguments.fields)
+        body["fields"] = await form_values(site, form_of_step(steps[0], key), arguments.fields, PLACE)
     try:
         await api.write(call, f"{path}/transitions", body)
     except JiraRefusal as refused:
