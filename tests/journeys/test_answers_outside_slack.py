@@ -115,6 +115,58 @@ async def test_notion_comment_on_a_page_or_block_is_answered_in_its_discussion(t
     assert f"(comment {question.id}, which started this run):" in read
 
 
+async def test_edited_and_deleted_github_comment_is_answered_once(tmp_path: Path) -> None:
+    model = Echo()
+    async with gofer(tmp_path, 'when:\n  - github.comment: {says: "*@gofer*"}', model) as made:
+        github = made.embedded.simulated.system(GitHubSimulator)
+        assert github is not None
+        issue = github.issue("acme/shop", 41)
+        comment = github.people.comment(issue, "checkout-owner", "@gofer what is it?")
+        await github.settled()
+        github.people.edit_comment(issue, "checkout-owner", comment, "@gofer what is this?")
+        github.people.delete_comment(issue, "checkout-owner", comment)
+        await github.settled()
+        (head,) = await made.ended()
+        (answer,) = issue.comments
+    assert (head.status, len(model.bodies)) == ("done", 1)
+    assert answer.body.startswith("Here you are.")
+    # The comment stands on a pull request, so the model reads its branches and files.
+    assert "On GitHub, comment on a pull request: created." in model.bodies[0].decode()
+    assert "Branches: " in model.bodies[0].decode()
+
+
+async def test_github_review_comment_is_read_with_the_line_and_answered_in_the_thread(tmp_path: Path) -> None:
+    model = Echo()
+    async with gofer(tmp_path, 'when:\n  - github.comment: {says: "*@gofer*"}', model) as made:
+        github = made.embedded.simulated.system(GitHubSimulator)
+        assert github is not None
+        issue = github.issue("acme/shop", 41)
+        assert issue.pull is not None
+        path = next(iter(issue.pull.changes))
+        began = github.people.comment_on_line(issue, "checkout-owner", "@gofer is it safe?", path=path, line=1)
+        await github.settled()
+        (head,) = await made.ended()
+        (_, answer) = issue.pull.comments
+    assert (head.status, issue.comments) == ("done", [])
+    assert (answer.in_reply_to, answer.body.startswith("Here you are.")) == (began.id, True)
+    assert f"On {path}, line 1, in this piece of the diff:" in model.bodies[0].decode()
+    assert "Your answer is a reply in its review thread." in model.bodies[0].decode()
+
+
+async def test_github_event_of_a_deleted_account_starts_a_run(tmp_path: Path) -> None:
+    model = Echo()
+    async with gofer(tmp_path, "when:\n  - github.pull_request: {action: closed}\nreply: none", model) as made:
+        github = made.embedded.simulated.system(GitHubSimulator)
+        assert github is not None
+        github.people.close(github.issue("acme/shop", 41), "")
+        await github.settled()
+        (head,) = await made.ended()
+    assert head.status == "done"
+    opening = model.bodies[0].decode()
+    assert "On GitHub, pull request: closed, by an account that was deleted." in opening
+    assert "Your answer" not in opening
+
+
 async def test_github_push_run_is_done_without_an_answer(tmp_path: Path) -> None:
     async with gofer(tmp_path, "when: [github.push]") as made:
         github = made.embedded.simulated.system(GitHubSimulator)

@@ -48,17 +48,19 @@ def context_of_event(event: Event, opening: str) -> SourceContext:
     return SourceContext(opening, event.text, event.private is not False)
 
 
-def subject_context(event: Event, result: ToolResult, opening: str, *, request: bool = False) -> SourceContext:
+def subject_context(
+    event: Event, result: ToolResult, opening: str, *, request: bool = False, above: str = ""
+) -> SourceContext:
     """Return the source context from the call that read the subject.
 
-    `request` says that the event's text asks Gofer.
+    `request` says that the event's text asks Gofer, and `above` are lines that belong above that text.
     """
     details = result.details or {}
     subject = as_object(details.get("subject"))
     changed = ""
     if not request:
         # The issue or page may no longer show what was changed.
-        changed = "\n".join(indented(event.text))
+        changed = "\n".join([*filter(None, [above]), *indented(event.text)])
     return SourceContext(
         happened=f"{opening}{_comment_sentence(subject)}",
         read=f"{changed}\n\n{result.text}".strip("\n"),

@@ -16,15 +16,18 @@ from gofer_simulators.github.repositories import (
     Pull,
     Repository,
     Review,
+    ReviewComment,
     encoded,
 )
 from gofer_simulators.github.shapes import (
     Shape,
     comment_shape,
+    file_shape,
     issue_shape,
     label_shape,
     pull_shape,
     repository_shape,
+    review_comment_shape,
     review_shape,
     team_shape,
     user_shape,
@@ -53,13 +56,14 @@ class People:
         base: str = "",
         draft: bool = False,
         labels: Sequence[str] = (),
+        fork: str = "",
     ) -> Issue:
-        """Push a branch and open a pull request from it."""
+        """Push a branch, which may be in a fork, and open a pull request from it."""
         hub = self._hub
         repo = self._hub.repository(repository)
         issue = hub.open_issue(repo, hub.user(user).login, title, body)
         issue.labels = list(labels)
-        pull = Pull(hub.new_id(), base or repo.default_branch, head, draft)
+        pull = Pull(hub.new_id(), base or repo.default_branch, head, draft, fork)
         hub.make_pull(issue, pull, encoded(changes))
         self._opened(issue, user)
         return issue
@@ -81,7 +85,7 @@ class People:
         self._pushed(self._hub.repositories[issue.repository], pull.base, before, commit, user)
 
     def close(self, issue: Issue, user: str) -> None:
-        """Close an issue or a pull request without a merge."""
+        """Close an issue or a pull request without a merge; without a user, for an account that was deleted."""
         self._touch(issue)
         issue.closed_at = issue.updated_at
         self._announce_either("closed", issue, user)
@@ -123,6 +127,43 @@ class People:
         self._announce_issue("issue_comment", "created", issue, user, comment=comment_shape(self._hub, issue, comment))
         return comment
 
+    def edit_comment(self, issue: Issue, user: str, comment: Comment, body: str) -> None:
+        """Change the text of a comment."""
+        before = comment.body
+        comment.body = body
+        comment.updated_at = max(comment.updated_at, self._hub.clock())
+        shape = comment_shape(self._hub, issue, comment)
+        changes = {"body": {"from": before}}
+        self._announce_issue("issue_comment", "edited", issue, user, comment=shape, changes=changes)
+
+    def delete_comment(self, issue: Issue, user: str, comment: Comment) -> None:
+        """Delete a comment."""
+        issue.comments.remove(comment)
+        self._announce_issue("issue_comment", "deleted", issue, user, comment=comment_shape(self._hub, issue, comment))
+
+    def comment_on_line(
+        self, issue: Issue, user: str, body: str, *, path: str = "", line: int = 0, reply_to: int = 0
+    ) -> ReviewComment:
+        """Comment on a line of a pull request, or reply to such a comment. Raises GitHubRefusal."""
+        pull = _pull(issue)
+        hub = self._hub
+        now = hub.clock()
+        login = hub.user(user).login
+        began = next((one for one in pull.comments if one.id == reply_to), None)
+        if reply_to and (began is None or began.in_reply_to):
+            raise GitHubRefusal(404, "Not Found")
+        if began is not None:
+            path, line, hunk = began.path, began.line or 0, began.diff_hunk
+        else:
+            hunk = str(file_shape(path, pull)["patch"])
+        comment = ReviewComment(hub.new_id(), login, body, now, now, path, line or None, hunk, reply_to or None)
+        pull.comments.append(comment)
+        more: Shape = {"comment": review_comment_shape(hub, issue, comment)}
+        payload = self._payload("created", issue, user, more)
+        payload["pull_request"] = pull_shape(hub, issue, pull, full=False)
+        self._deliveries.announce("pull_request_review_comment", payload)
+        return comment
+
     def review(self, issue: Issue, user: str, state: str = "COMMENTED", body: str = "") -> Review:
         """Review a pull request; this ends the request for a review by this user."""
         pull = _pull(issue)
@@ -158,7 +199,7 @@ class People:
         commit = hub.commit(repo, branch, hub.user(user).login, message, encoded(files), hub.clock())
         self._pushed(repo, branch, before, commit, user)
         for issue in repo.issues.values():
-            if issue.pull and issue.pull.head == branch and issue.state == "open":
+            if issue.pull and issue.pull.head == branch and issue.pull.fork == "" and issue.state == "open":
                 self._touch(issue)
                 hub.change(issue, issue.pull, encoded(files))
                 self._announce_pull("synchronize", issue, user, before=before, after=commit.sha)
@@ -212,12 +253,11 @@ class People:
         self._deliveries.announce(event, payload)
 
     def _payload(self, action: str, issue: Issue, user: str, more: Shape) -> Shape:
-        return {
-            "action": action,
-            **more,
-            "repository": repository_shape(self._hub, self._hub.repositories[issue.repository]),
-            "sender": user_shape(self._hub.user(user)),
-        }
+        repository = repository_shape(self._hub, self._hub.repositories[issue.repository])
+        payload: Shape = {"action": action, **more, "repository": repository}
+        if user:
+            payload["sender"] = user_shape(self._hub.user(user))
+        return payload
 
     def _touch(self, issue: Issue) -> None:
         issue.updated_at = max(issue.updated_at, self._hub.clock())

@@ -55,6 +55,18 @@ class Comment:
     updated_at: float
 
 
+@dataclass(slots=True)
+class ReviewComment(Comment):
+    """A comment on a line that a pull request changes."""
+
+    path: str
+    line: int | None
+    """The line in the new version; None for a comment whose lines changed since."""
+    diff_hunk: str
+    in_reply_to: int | None = None
+    """The comment that began the thread; None for this comment itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Review:
     """One review; `state` is APPROVED, CHANGES_REQUESTED or COMMENTED."""
@@ -74,6 +86,8 @@ class Pull:
     base: str
     head: str
     draft: bool = False
+    fork: str | None = ""
+    """The full name of the fork with the head branch; empty for the same repository, None for a deleted fork."""
     changes: dict[str, bytes | None] = field(default_factory=dict[str, bytes | None])
     """New content of each changed file, and None for a removed file."""
     before: dict[str, bytes] = field(default_factory=dict[str, bytes])
@@ -81,6 +95,7 @@ class Pull:
     reviewers: list[str] = field(default_factory=list[str])
     teams: list[str] = field(default_factory=list[str])
     reviews: list[Review] = field(default_factory=list[Review])
+    comments: list[ReviewComment] = field(default_factory=list[ReviewComment])
     merged_at: float | None = None
     merged_by: str = ""
     merge_commit_sha: str = ""
@@ -214,10 +229,14 @@ class Hub:
         return issue
 
     def make_pull(self, issue: Issue, pull: Pull, changes: Mapping[str, bytes | None]) -> None:
-        """Turn an issue into a pull request, and commit its changes to its head branch."""
+        """Turn an issue into a pull request, and commit its changes to its head branch, also in a fork."""
         issue.pull = pull
         self.change(issue, pull, changes)
-        self.commit(self.repositories[issue.repository], pull.head, issue.user, issue.title, changes, issue.updated_at)
+        repository = self.repositories[issue.repository]
+        ref = f"refs/pull/{issue.number}/head"
+        branch = ref if pull.fork else pull.head
+        self.commit(repository, branch, issue.user, issue.title, changes, issue.updated_at)
+        repository.branches[ref] = repository.branches[branch]
 
     def change(self, issue: Issue, pull: Pull, changes: Mapping[str, bytes | None]) -> None:
         """Add changed files to a pull request."""

@@ -17,6 +17,7 @@ from gofer_simulators.github.shapes import (
     issue_shape,
     pull_shape,
     repository_shape,
+    review_comment_shape,
     review_shape,
     team_shape,
     user_shape,
@@ -113,6 +114,39 @@ def list_reviews(request: ApiRequest) -> Answer:
     """Return reviews, oldest first."""
     issue, pull = request.pull
     return 200, [review_shape(request.hub, issue, review) for review in pull.reviews]
+
+
+def list_review_comments(request: ApiRequest) -> Answer:
+    """Return the comments on lines of a pull request; `since` compares the time of their last change."""
+    issue, pull = request.pull
+    since = int(request.moment("since") or 0)
+    newest = request.one_of("direction", "asc", "desc") == "desc"
+    by_update = request.one_of("sort", "created", "updated") == "updated"
+    found = [comment for comment in pull.comments if int(comment.updated_at) >= since]
+    found.sort(key=lambda one: (one.updated_at if by_update else one.created_at, one.id), reverse=newest)
+    return 200, [review_comment_shape(request.hub, issue, comment) for comment in found]
+
+
+def reply_in_thread(request: ApiRequest) -> Answer:
+    """Reply to the comment that began a review thread. Raises GitHubRefusal(404) for a deleted one, and for a reply."""
+    request.permit("body")
+    issue, _ = request.pull
+    text = request.text("PullRequestReviewComment", "body")
+    began = int(request.path["comment"])
+    comment = request.people.comment_on_line(issue, request.hub.own_login, text, reply_to=began)
+    return 201, review_comment_shape(request.hub, issue, comment)
+
+
+def create_review_comment(request: ApiRequest) -> Answer:
+    """Reply in a review thread with `in_reply_to`; the simulator begins no thread. Raises GitHubRefusal."""
+    request.permit("body", "in_reply_to")
+    issue, _ = request.pull
+    text = request.text("PullRequestReviewComment", "body")
+    began = request.body.get("in_reply_to")
+    if not isinstance(began, int):
+        raise GitHubRefusal(422, "Validation Failed")
+    comment = request.people.comment_on_line(issue, request.hub.own_login, text, reply_to=began)
+    return 201, review_comment_shape(request.hub, issue, comment)
 
 
 def is_merged(request: ApiRequest) -> Answer:
@@ -247,6 +281,9 @@ RESOURCES: Sequence[Resource[Callable[[ApiRequest], Answer]]] = (
     _resource("GET {repo}/pulls/{n}", get_pull),
     _resource("GET {repo}/pulls/{n}/files", list_files),
     _resource("GET {repo}/pulls/{n}/reviews", list_reviews),
+    _resource("GET {repo}/pulls/{n}/comments", list_review_comments),
+    _resource("POST {repo}/pulls/{n}/comments", create_review_comment),
+    _resource(r"POST {repo}/pulls/{n}/comments/(?P<comment>[0-9]{1,15})/replies", reply_in_thread),
     _resource("GET {repo}/pulls/{n}/merge", is_merged),
     _resource("GET {repo}/pulls/{n}/requested_reviewers", list_requested_reviewers),
     _resource("POST {repo}/pulls/{n}/requested_reviewers", request_reviewers),

@@ -8,7 +8,18 @@ import difflib
 import hashlib
 from collections.abc import Mapping
 
-from gofer_simulators.github.repositories import Comment, Commit, Hub, Issue, Pull, Repository, Review, User, iso
+from gofer_simulators.github.repositories import (
+    Comment,
+    Commit,
+    Hub,
+    Issue,
+    Pull,
+    Repository,
+    Review,
+    ReviewComment,
+    User,
+    iso,
+)
 
 WEB = "https://github.com"
 API = "https://api.github.com"
@@ -90,7 +101,7 @@ def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: b
         "assignee": next(iter(_assignees(hub, issue)), None),
         "requested_reviewers": [user_shape(hub.users[login]) for login in pull.reviewers],
         "requested_teams": [team_shape(slug) for slug in pull.teams],
-        "head": _branch_shape(hub, repository, pull.head),
+        "head": _head_shape(hub, issue, pull),
         "base": _branch_shape(hub, repository, pull.base),
     }
     if full:
@@ -102,6 +113,7 @@ def pull_shape(hub: Hub, issue: Issue, pull: Pull, version: str = "", *, full: b
             "merged": pull.merged_at is not None,
             "merged_by": merged_by,
             "comments": len(issue.comments),
+            "review_comments": len(pull.comments),
             "changed_files": len(files),
             "additions": sum(_count(file, "additions") for file in files),
             "deletions": sum(_count(file, "deletions") for file in files),
@@ -123,6 +135,30 @@ def comment_shape(hub: Hub, issue: Issue, comment: Comment) -> Shape:
         "created_at": iso(comment.created_at),
         "updated_at": iso(comment.updated_at),
         "body": comment.body,
+    }
+
+
+def review_comment_shape(hub: Hub, issue: Issue, comment: ReviewComment) -> Shape:
+    """Return a comment on a line of a pull request; `in_reply_to_id` stands only in replies."""
+    reply: Shape = {"in_reply_to_id": comment.in_reply_to} if comment.in_reply_to else {}
+    return {
+        "id": comment.id,
+        "node_id": _node("PRRC", comment.id),
+        "html_url": f"{html_url(issue)}#discussion_r{comment.id}",
+        "pull_request_url": f"{API}/repos/{issue.repository}/pulls/{issue.number}",
+        "user": user_shape(hub.users[comment.user]),
+        "path": comment.path,
+        "line": comment.line,
+        "original_line": comment.line or 1,
+        "start_line": None,
+        "original_start_line": None,
+        "side": "RIGHT",
+        "subject_type": "line",
+        "diff_hunk": comment.diff_hunk,
+        "created_at": iso(comment.created_at),
+        "updated_at": iso(comment.updated_at),
+        "body": comment.body,
+        **reply,
     }
 
 
@@ -243,6 +279,19 @@ def _common(hub: Hub, issue: Issue) -> Shape:
 
 def _assignees(hub: Hub, issue: Issue) -> list[Shape]:
     return [user_shape(hub.users[login]) for login in issue.assignees]
+
+
+def _head_shape(hub: Hub, issue: Issue, pull: Pull) -> Shape:
+    """Return the head of a pull request; of a fork without the repository if the fork was deleted."""
+    repository = hub.repositories[issue.repository]
+    if pull.fork == "":
+        return _branch_shape(hub, repository, pull.head)
+    shape = _branch_shape(hub, repository, f"refs/pull/{issue.number}/head")
+    if pull.fork is None:
+        return shape | {"label": pull.head, "ref": pull.head, "user": None, "repo": None}
+    owner, _, name = pull.fork.partition("/")
+    fork = repository_shape(hub, repository) | {"name": name, "full_name": pull.fork, "fork": True}
+    return shape | {"label": f"{owner}:{pull.head}", "ref": pull.head, "user": {"login": owner}, "repo": fork}
 
 
 def _branch_shape(hub: Hub, repository: Repository, branch: str) -> Shape:

@@ -1,6 +1,7 @@
 """Openings: for each kind of event and each `reply`, what the model reads first is true and in that system's words."""
 
 import re
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -10,7 +11,7 @@ from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.registry import SOURCES
 from gofer.sources.triggers import TRIGGER_KINDS
 from gofer.tools.definition import ToolResult
-from gofer.values.events import Actor, Event
+from gofer.values.events import NOBODY, Actor, Event
 from gofer.workflows.schema import Reply
 from support.stand_ins import NOON
 
@@ -82,6 +83,52 @@ def test_opening_promises_exactly_the_posted_answer(kind: str, reply: Reply) -> 
     assert len(re.findall("[Yy]our answer", told)) == bool(expected)
     if not kind.startswith("slack."):
         assert not SLACK_WORDS.search(told)
+
+
+@pytest.mark.parametrize(
+    ("happened", "told"),
+    [
+        (event("github.comment"), "On GitHub, comment on an issue: created."),
+        (event("github.comment", is_pull="true"), "On GitHub, comment on a pull request: created."),
+        (event("github.comment", is_pull="true", thread="5"), "On GitHub, review comment on a pull request: created."),
+        (event("github.pull_request"), "On GitHub, pull request: created."),
+    ],
+)
+def test_opening_of_github_names_the_place_of_the_event(happened: Event, told: str) -> None:
+    acted = replace(happened, facts={"action": ["created"]})
+    assert opening(acted, "none") == told
+    answer = "reply in its review thread" if happened.place.get("thread") else "comment there"
+    assert opening(acted, "thread") == f"{told} Your answer is a {answer}."
+
+
+@pytest.mark.parametrize(
+    ("actor", "facts", "told"),
+    [
+        (Actor("dependabot[bot]", "bot"), {"action": ["opened"]}, "opened, by the GitHub app dependabot[bot]."),
+        (Actor("Odd. You", "bot"), {"action": ["opened"]}, "opened, by a GitHub app."),
+        (NOBODY, {"action": ["closed", "merged"]}, "closed, merged, by an account that was deleted."),
+        (Actor("ada"), {"action": ["labeled", "labeled Do it."]}, "labeled."),
+    ],
+)
+def test_opening_of_github_names_apps_and_deleted_accounts_and_no_label(
+    actor: Actor, facts: dict[str, object], told: str
+) -> None:
+    acted = replace(event("github.pull_request"), actor=actor, facts=facts)
+    assert opening(acted, "none") == f"On GitHub, pull request: {told}"
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({}, "new commits"),
+        ({"created": True}, "a new branch"),
+        ({"forced": True}, "forced, so that commits were replaced"),
+    ],
+)
+def test_opening_of_a_push_names_new_branches_and_forced_pushes(facts: dict[str, object], told: str) -> None:
+    pushed = replace(event("github.push"), facts={"repository": "acme/app", "branch": "main", **facts})
+    assert opening(pushed, "thread") == f"On GitHub, push: {told}."
+    assert SOURCES["github"].from_event(pushed, Person("u1")).read.startswith("Repository: acme/app\nBranch: main\n")
 
 
 def test_reply_in_a_discussion_of_notion_is_named() -> None:

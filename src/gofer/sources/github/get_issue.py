@@ -1,9 +1,9 @@
 """The tool that reads an issue with its comments."""
 
 from collections.abc import Sequence
-from typing import Literal
 
-from gofer.sources.github.api import PER_PAGE, GitHubApi
+from gofer.sources.github.api import PER_PAGE, GitHubApi, GitHubRefusal
+from gofer.sources.github.get_pull_request import MOCK_LOGIN, MOCK_QUESTION, NOT_A_PART, Pull, mock_issue, read_pull
 from gofer.sources.github.references import Numbered, Target, target_of
 from gofer.sources.github.shown_text import Fields, body_lines, login, names, number, one_line, statements
 from gofer.tools.declare import tool
@@ -21,13 +21,26 @@ class GetIssue(Numbered):
 
 @tool(effect="read", everyday="bug report, ticket on github; what does it say, discussion")
 async def github_get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
-    """Read an issue with its comments; also the comments of a pull request."""
+    """Read an issue with its comments; also a pull request with the comments on it."""
     target = target_of(api, call, arguments)
     issue = await api.read_object(call, target.path("issues"))
+    pull: Pull | str = ""
+    if issue.get("pull_request"):
+        pull = await _pull(api, call, target)
     count = number(issue, "comments")
     first = max(1, -(-count // PER_PAGE) - PAGES_SHOWN + 1)
     comments = [one async for one in api.read_list(call, target.path("issues", "/comments"), page=first)]
-    return _result(target, issue, comments, older=(first - 1) * PER_PAGE)
+    return _result(target, issue, comments, older=(first - 1) * PER_PAGE, pull=pull)
+
+
+async def _pull(api: GitHubApi, call: Call, target: Target) -> Pull | str:
+    """Return the pull request, or the reason why GitHub refuses it. Raises GitHubRefusal, TemporaryError."""
+    try:
+        return await read_pull(api, call, target)
+    except GitHubRefusal as refusal:
+        if refusal.code in NOT_A_PART:
+            raise
+        return refusal.message_to_model
 
 
 @github_get_issue.mock
@@ -38,33 +51,49 @@ def _mock(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
     return _result(target, mock_issue(api, target, "issues") | {"comments": 1}, [comment], older=0)
 
 
-def _result(target: Target, issue: Fields, comments: Sequence[Fields], *, older: int) -> ToolResult:
-    """Return an issue. `older` is the number of earlier comments that were not read.
+def _result(
+    target: Target, issue: Fields, comments: Sequence[Fields], *, older: int, pull: Pull | str = ""
+) -> ToolResult:
+    """Return an issue or a pull request. `older` is the number of earlier comments that were not read.
 
-    Details: repository, number, state, title, url, author, comments, private and facts.
+    Details: repository, number, state, title, url, author, comments, private and facts; for a pull request also those
+    of github_get_pull_request.
     """
     said = statements(comments, "created_at", older=older)
-    title = one_line(as_text(issue.get("title")))
-    url = one_line(as_text(issue.get("html_url")), 500)
+    details = _details(target, issue)
+    if isinstance(pull, Pull):
+        lines = pull.lines
+        details |= pull.details
+    else:
+        lines = _lines(target, issue)
+        lines += [f"Branches, files and reviews could not be read. {pull}"] if pull else []
+    lines += ["Comments, oldest first:", *said] if said else ["No comments."]
+    return ToolResult("\n".join(lines), f"read {target}", details)
+
+
+def _lines(target: Target, issue: Fields) -> list[str]:
+    details = _details(target, issue)
     kind = "Pull request" if issue.get("pull_request") else "Issue"
-    lines = [
-        f"{kind} {target}: {title}",
+    return [
+        f"{kind} {target}: {details['title']}",
         f"State: {_state(issue)}",
         f"Author: {login(issue.get('user'))}",
-        f"Link: {url}",
+        f"Link: {details['url']}",
         f"Labels: {', '.join(names(issue.get('labels'), 'name')) or 'none'}",
         f"Assigned to: {', '.join(names(issue.get('assignees'), 'login')) or 'nobody'}",
         f"Created {one_line(as_text(issue.get('created_at')))}, changed {one_line(as_text(issue.get('updated_at')))}",
         "Description:",
         *body_lines(as_text(issue.get("body"))),
-        *(["Comments, oldest first:", *said] if said else ["No comments."]),
     ]
-    details = {
+
+
+def _details(target: Target, issue: Fields) -> dict[str, object]:
+    return {
         "repository": target.repository,
         "number": target.number,
-        "title": title,
+        "title": one_line(as_text(issue.get("title"))),
         "state": as_text(issue.get("state")),
-        "url": url,
+        "url": one_line(as_text(issue.get("html_url")), 500),
         "author": login(issue.get("user")),
         "comments": number(issue, "comments"),
         "private": False,
@@ -74,7 +103,6 @@ def _result(target: Target, issue: Fields, comments: Sequence[Fields], *, older:
             "author": login(issue.get("user")),
         },
     }
-    return ToolResult("\n".join(lines), f"read {target}", details)
 
 
 def _state(issue: Fields) -> str:
@@ -83,24 +111,3 @@ def _state(issue: Fields) -> str:
     if reason:
         return f"{state} ({one_line(reason)})"
     return state
-
-
-MOCK_LOGIN = "somebody"
-"""The login of every mocked person."""
-MOCK_QUESTION = "Could somebody look at this?"
-"""The text by every mocked person."""
-
-
-def mock_issue(api: GitHubApi, target: Target, kind: Literal["issues", "pull"]) -> dict[str, object]:
-    """Return the fields of an open issue in the API, which a pull request has too."""
-    return {
-        "title": "Something to look at",
-        "state": "open",
-        "html_url": target.page(api, kind),
-        "user": {"login": MOCK_LOGIN},
-        "labels": [{"name": "later"}],
-        "assignees": [],
-        "created_at": MOMENT,
-        "updated_at": MOMENT,
-        "body": MOCK_QUESTION,
-    }

@@ -5,7 +5,7 @@ from collections import Counter
 from pydantic import Field
 
 from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.get_issue import MOCK_LOGIN
+from gofer.sources.github.get_pull_request import MOCK_LOGIN
 from gofer.sources.github.read_file import path_of
 from gofer.sources.github.references import InRepository, repository_of
 from gofer.sources.github.shown_text import Fields, login, one_line

@@ -19,7 +19,11 @@ class ReadFile(InRepository):
     """The file or folder, and its version."""
 
     path: str = Field(default="", description="Path in the repository, such as docs/setup.md; a folder is listed.")
-    ref: str = Field(default="", max_length=300, description="Branch, tag or commit. Left out: the default branch.")
+    ref: str = Field(
+        default="",
+        max_length=300,
+        description="Branch, tag, commit, or refs/pull/7/head for a pull request. Left out: the default branch.",
+    )
 
 
 @tool(effect="read", everyday="source code, repo, config, show me the code, readme, directory")

@@ -15,13 +15,15 @@ from gofer.sources.receiver import Handshake, Ignored, RawRequest, Receiver, jso
 from gofer.sources.vocabulary import Member, Vocabulary
 from gofer.values.canonical_json import as_list, as_object, as_text, decode_text, encode
 from gofer.values.errors import BadRequest
-from gofer.values.events import Actor, Event
+from gofer.values.events import NOBODY, Actor, Event
 from gofer.values.secret import Secret
 
 TEXT_LIMIT = 4_000
 """The most characters of a text that its event holds. A run reads the whole text with a tool."""
 FACT_LIMIT = 300
 """The most characters of one word of a fact."""
+HUNK_LIMIT = 4_000
+"""The most characters of the piece of a diff that an event holds."""
 FACTS_LIMIT = 100
 """The most words of one fact."""
 _SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
@@ -34,12 +36,19 @@ In a quote it follows a `>` and does not match, because a person quoted it.
 _WRITES = frozenset({"opened", "created", "submitted", "edited"})
 """The actions that write the text of their subject."""
 _BRANCH = "refs/heads/"
+_DELETED_ACCOUNT = "ghost"
+"""The login under which GitHub shows what accounts did that were deleted."""
 _PART_NAMES: Mapping[str, str] = {
     "issue_comment": "comment",
     "pull_request_review_comment": "comment",
     "pull_request_review": "review",
 }
 """The part of an event besides its issue or pull request."""
+
+_REVIEW_COMMENT = (
+    "path", "line", "start_line", "original_line", "original_start_line", "side", "subject_type", "in_reply_to_id",
+)  # fmt: skip
+"""The fields of a review comment that tell where it stands."""
 
 Fields = Mapping[str, object]
 _PUBLIC = "public"
@@ -117,13 +126,12 @@ def _event(name: str, kind: str, body: Fields, actor: Actor | None) -> Event | I
     repository = _repository(body)
     number = _number(thing.get("number"))
     identity = (name, action, _id(about.get("id")), _moment(action, about, thing), _subject(body))
-    needed: dict[str, object] = {"a sender": actor, "an action": action, "a valid name of a repository": repository}
+    needed: dict[str, object] = {"an action": action, "a valid name of a repository": repository}
     if thing and about:
         needed |= {"a valid number": number, "an id": identity[2], "a time": identity[3]}
     else:
         needed |= {"an issue or a pull request": thing, f"the {_PART_NAMES.get(name, 'subject')}": about or not thing}
-    missing = lacking(needed)
-    if missing or actor is None:
+    if missing := lacking(needed):
         return Ignored("incomplete", missing, actor)
     if _is_own_text(action, about):
         return Ignored("own_act", "Gofer wrote it", actor)
@@ -132,9 +140,9 @@ def _event(name: str, kind: str, body: Fields, actor: Actor | None) -> Event | I
         kind=kind,
         identity=identity,
         conversation=f"github:{repository}:{number}",
-        actor=actor,
+        actor=actor or NOBODY,
         text=_text(about)[:TEXT_LIMIT],
-        place=_place(repository, number, thing, said) | _visibility(body),
+        place=_place(name, repository, number, thing, said) | _visibility(body),
         private=False,
         facts=_facts(_actions(name, body, thing), repository, thing, about),
     )
@@ -148,14 +156,12 @@ def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
     after = as_text(body.get("after"))[:FACT_LIMIT]
     needed = {
         "a ref": ref,
-        "a sender": actor,
         "a valid name of a repository": repository,
         "an id of the repository": _id(described.get("id")),
         "the commit before": before,
         "the commit after": after,
     }
-    missing = lacking(needed)
-    if missing or actor is None:
+    if missing := lacking(needed):
         return Ignored("incomplete", missing, actor)
     if not ref.startswith(_BRANCH):
         return Ignored("not_a_branch", "it pushes a tag or another ref, not a branch", actor)
@@ -171,12 +177,20 @@ def _push(body: Fields, actor: Actor | None) -> Event | Ignored:
         kind="github.push",
         identity=("push", _id(described.get("id")), ref, before, after, moment),
         conversation=f"github:{repository}:{ref[:FACT_LIMIT]}",
-        actor=actor,
+        actor=actor or NOBODY,
         text="\n\n".join(filter(None, messages))[:TEXT_LIMIT],
         place={name: value for name, value in place.items() if value} | _visibility(body),
         private=False,
-        facts={"repository": repository, "branch": branch, "author": actor.id},
+        facts=_pushed_facts(repository, branch, body, actor),
     )
+
+
+def _pushed_facts(repository: str, branch: str, body: Fields, actor: Actor | None) -> dict[str, object]:
+    facts: dict[str, object] = {"repository": repository, "branch": branch}
+    facts |= {name: True for name in ("created", "forced") if body.get(name) is True}
+    if author := actor.id if actor else as_text(as_object(body.get("pusher")).get("name"))[:FACT_LIMIT]:
+        facts["author"] = author
+    return facts
 
 
 def _actions(name: str, body: Fields, thing: Fields) -> list[str]:
@@ -207,15 +221,36 @@ def _facts(actions: list[str], repository: str, thing: Fields, about: Fields) ->
         facts["base"] = base
     if author := as_text(as_object(about.get("user")).get("login"))[:FACT_LIMIT]:
         facts["author"] = author
+    if about.get("path"):
+        facts["review_comment"] = _review_comment(about)
     return facts
 
 
-def _place(repository: str, number: str, thing: Fields, said: Fields) -> dict[str, str]:
+def _review_comment(comment: Fields) -> dict[str, object]:
+    """Return where a review comment stands, with the end of its piece of the diff, which is nearest to its line."""
+    kept: dict[str, object] = {}
+    for name in _REVIEW_COMMENT:
+        value = comment.get(name)
+        if isinstance(value, int):
+            kept[name] = value
+        elif text := as_text(value)[:FACT_LIMIT]:
+            kept[name] = text
+    hunk = as_text(comment.get("diff_hunk"))
+    cut = f"[{len(hunk) - HUNK_LIMIT} earlier characters are left out.]\n" if len(hunk) > HUNK_LIMIT else ""
+    return {**kept, "diff_hunk": f"{cut}{hunk[-HUNK_LIMIT:]}"}
+
+
+def _place(name: str, repository: str, number: str, thing: Fields, said: Fields) -> dict[str, str]:
+    is_pull = name == "pull_request_review_comment" or bool(thing.get("pull_request"))
+    thread = _id(said.get("in_reply_to_id")) or _id(said.get("id"))
     place = {
         "repository": repository,
         "number": number,
         "url": _url(said.get("html_url")) or _url(thing.get("html_url")),
         "comment": _id(said.get("id")),
+        "is_pull": "true" if is_pull else "",
+        # A reply in a review thread is addressed by the comment that began it.
+        "thread": thread if name == "pull_request_review_comment" else "",
     }
     return {name: value for name, value in place.items() if value}
 
@@ -260,9 +295,10 @@ def _text(about: Fields) -> str:
 
 
 def _actor(body: Fields) -> Actor | None:
+    """Return the person or app; None for an account that was deleted, which GitHub leaves out or calls `ghost`."""
     sender = as_object(body.get("sender"))
     login = as_text(sender.get("login"))[:FACT_LIMIT]
-    if not login:
+    if login in ("", _DELETED_ACCOUNT):
         return None
     if sender.get("type") == "Bot" or login.endswith("[bot]"):
         return Actor(login, "bot")

@@ -48,8 +48,22 @@ def number(fields: Fields, key: str) -> int:
     return 0
 
 
+def position(comment: Fields) -> str:
+    """Return where a review comment stands: the file, its lines, and whether the lines changed since."""
+    path = one_line(as_text(comment.get("path")), 500)
+    prefix = "" if number(comment, "line") else "original_"
+    last = number(comment, f"{prefix}line")
+    if not last or comment.get("subject_type") == "file":
+        return path
+    first = number(comment, f"{prefix}start_line") or last
+    lines = f"line {last}" if first == last else f"lines {first} to {last}"
+    side = " of the old version" if comment.get("side") == "LEFT" else ""
+    outdated = " (outdated: these lines changed since)" if prefix else ""
+    return f"{path}, {lines}{side}{outdated}"
+
+
 def statements(comments: Sequence[Fields], when: str, older: int = 0) -> list[str]:
-    """Return the lines of comments or reviews, oldest first, each below a header line.
+    """Return the lines of comments, review comments or reviews, oldest first, each below a header line.
 
     `when` is the field with the time. `older` is the number of earlier ones that were not read.
     """
@@ -59,9 +73,19 @@ def statements(comments: Sequence[Fields], when: str, older: int = 0) -> list[st
         lines.append(f"({left} older ones are left out here.)")
     for one in kept:
         state = as_text(one.get("state")).lower().replace("_", " ")
-        lines.append(f"- {login(one.get('user'))} at {one_line(as_text(one.get(when)))}{', ' * bool(state)}{state}:")
+        header = f"- {login(one.get('user'))} at {one_line(as_text(one.get(when)))}{', ' * bool(state)}{state}"
+        lines.append(f"{header}{_in_thread(one)}:")
         lines += body_lines(as_text(one.get("body")))
     return lines
+
+
+def _in_thread(comment: Fields) -> str:
+    """Return where a review comment stands and what it answers; empty for other comments."""
+    if not comment.get("path"):
+        return ""
+    answered = number(comment, "in_reply_to_id")
+    reply = f", in reply to review comment {answered}" if answered else ""
+    return f" on {position(comment)} (review comment {number(comment, 'id')}{reply})"
 
 
 def _newest(comments: Sequence[Fields]) -> Sequence[Fields]:

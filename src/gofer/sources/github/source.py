@@ -1,11 +1,15 @@
 """The source GitHub: an event is about an issue or pull request, and the answer is a comment on it."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.github.api import GitHubApi
+from gofer.sources.github.event_actions import LABELED
 from gofer.sources.github.identifying_words import IDENTIFYING
 from gofer.sources.github.settings import API_URL, TOKEN
+from gofer.sources.github.shown_text import position
 from gofer.sources.github.tools import TOOLS
 from gofer.sources.listed_places import entry
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
@@ -22,33 +26,76 @@ from gofer.sources.subject import (
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
-from gofer.values.canonical_json import as_list, as_text
-from gofer.values.events import Event
+from gofer.values.canonical_json import as_list, as_object, as_text, indented
+from gofer.values.events import Actor, Event
+from gofer.workflows.schema import Reply
 
-_OF_PULLS = frozenset({"github.pull_request", "github.review"})
+_APP = re.compile(r"[\w.-]+(?:\[bot\])?", re.ASCII)
 
 
 def _opening(event: Event) -> str:
-    actions = ", ".join(as_text(action) for action in as_list(event.facts.get("action")))
-    noun = event.kind.partition(".")[2].replace("_", " ")
-    return f"On GitHub, {noun}: {actions or 'new'}."
+    # A label is text by people, so it does not stand here.
+    actions = [one for one in map(as_text, as_list(event.facts.get("action"))) if not one.startswith(f"{LABELED} ")]
+    return f"On GitHub, {_noun(event)}: {', '.join(actions) or _pushed(event)}{_doer(event.actor)}."
+
+
+def _noun(event: Event) -> str:
+    if event.place.get("thread"):
+        return "review comment on a pull request"
+    if event.kind == "github.comment":
+        return "comment on a pull request" if event.place.get("is_pull") else "comment on an issue"
+    return event.kind.partition(".")[2].replace("_", " ")
+
+
+def _pushed(event: Event) -> str:
+    if event.facts.get("created"):
+        return "a new branch"
+    return "forced, so that commits were replaced" if event.facts.get("forced") else "new commits"
+
+
+def _doer(actor: Actor) -> str:
+    match actor.kind:
+        case "bot":
+            return f", by the GitHub app {actor.id}" if _APP.fullmatch(actor.id) else ", by a GitHub app"
+        case "anonymous":
+            return ", by an account that was deleted"
+        case _:
+            return ""
+
+
+def _sentence(event: Event, reply: Reply) -> str:
+    if event.place.get("thread"):
+        return "Your answer is a reply in its review thread."
+    return comment_there(event, reply)
 
 
 def _subject(event: Event) -> OwnCall | None:
     if not _has_number(event):
         return None
-    tool = "github_get_issue"
-    if event.kind in _OF_PULLS or event.place.get("is_pull") == "true":
-        tool = "github_get_pull_request"
+    tool = "github_get_pull_request"
+    if event.kind == "github.issue" or (event.kind == "github.comment" and not event.place.get("thread")):
+        # To GitHub, a pull request is an issue too. The tool finds out, and reads the comments on both.
+        tool = "github_get_issue"
     return OwnCall(tool, {"repository": event.place.get("repository", ""), "number": int(event.place["number"])})
 
 
 def _from_event(event: Event, person: Person) -> SourceContext:
-    return context_of_event(event, _opening(event))
+    push = event.facts
+    lines = (f"Repository: {push.get('repository')}", f"Branch: {push.get('branch')}", event.place.get("url", ""))
+    return context_of_event(replace(event, text="\n".join((*filter(None, lines), "", event.text))), _opening(event))
 
 
 def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
-    return subject_context(event, result, _opening(event))
+    return subject_context(event, result, _opening(event), above=_stands(event))
+
+
+def _stands(event: Event) -> str:
+    """Return where a review comment stands, and its piece of the diff; empty for other events."""
+    comment = as_object(event.facts.get("review_comment"))
+    if not comment:
+        return ""
+    hunk = indented(as_text(comment.get("diff_hunk")))
+    return "\n".join((f"On {position(comment)}, in this piece of the diff:", *hunk, "The review comment:"))
 
 
 def _has_number(event: Event) -> bool:
@@ -57,7 +104,9 @@ def _has_number(event: Event) -> bool:
 
 
 def _comment(event: Event, thread: str, text: str) -> OwnCall:
-    where = {"repository": event.place.get("repository", ""), "number": int(event.place["number"])}
+    where: dict[str, object] = {"repository": event.place.get("repository", ""), "number": int(event.place["number"])}
+    if began := event.place.get("thread"):
+        where["review_comment"] = int(began)
     return OwnCall("github_add_comment", {"text": text, **where})
 
 
@@ -78,7 +127,7 @@ READING = Reading(
     # GitHub answers the same for a repository that was deleted and for one to which Gofer's token has no access.
     hidden=frozenset({"not_found"}),
 )
-ANSWERS = Answers(one_comment, _comment, ("github_add_comment",), comment_there, has_place=_has_number)
+ANSWERS = Answers(one_comment, _comment, ("github_add_comment",), _sentence, has_place=_has_number)
 PLACES = Places(_look, _found, entry)
 
 

@@ -1,11 +1,12 @@
 """The tools that write on GitHub: comments and new issues, each exactly once, and requests for reviews."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from pydantic import Field
 
-from gofer.sources.github.api import GitHubApi
+from gofer.sources.github.api import GitHubApi, GitHubRefusal
 from gofer.sources.github.provenance import CLOCKS_APART, carries, signed
 from gofer.sources.github.references import (
     InRepository,
@@ -25,6 +26,8 @@ from gofer.tools.mock_ids import digits
 from gofer.values.canonical_json import as_text
 from gofer.values.errors import ToolError
 
+_NO_THREAD = frozenset({"not_found", "gone", "validation_failed"})
+"""Codes with which GitHub refuses a reply in a review thread that is no longer there."""
 SETTLE = 10.0
 """The seconds after which GitHub's lists certainly contain a new comment or issue."""
 
@@ -33,6 +36,9 @@ class AddComment(Numbered):
     """The comment, and the issue or pull request."""
 
     text: str = Field(min_length=1, description="The comment in GitHub's Markdown.")
+    review_comment: int = Field(
+        default=0, ge=0, lt=10**15, description="Number of the review comment that began a thread, to reply there."
+    )
 
 
 @tool(
@@ -46,21 +52,48 @@ class AddComment(Numbered):
 async def github_add_comment(api: GitHubApi, call: Call, arguments: AddComment) -> ToolResult:
     """Comment on an issue or a pull request."""
     target = _target(api, call, arguments)
-    path = target.path("issues", "/comments")
-    return _commented(target, await api.write(call, path, body=signed(call, arguments.text)))
+    body = signed(call, arguments.text)
+    if began := arguments.review_comment:
+        if reply := await _reply(api, call, target, began, body):
+            return _commented(target, reply)
+        thread = f"{target.page(api, 'pull')}#discussion_r{began}"
+        body = signed(call, f"About {thread}, where no reply is possible any more:\n\n{arguments.text}")
+    return _commented(target, await api.write(call, target.path("issues", "/comments"), body=body))
+
+
+async def _reply(api: GitHubApi, call: Call, target: Target, began: int, body: str) -> Fields | None:
+    """Return the written reply in a review thread; None if GitHub refuses it, because the thread is gone.
+
+    The second form also finds a thread whose first comment is no longer there. A refused form had no effect.
+    """
+    forms: Sequence[tuple[str, Fields]] = (
+        (f"/comments/{began}/replies", {"body": body}),
+        ("/comments", {"body": body, "in_reply_to": began}),
+    )
+    for path, fields in forms:
+        try:
+            return await api.write(call, target.path("pulls", path), **fields)
+        except GitHubRefusal as refusal:
+            if refusal.code not in _NO_THREAD:
+                raise
+    return None
 
 
 github_add_comment.place(place_of)
-github_add_comment.writes(on_one("text"))
+github_add_comment.writes(on_one("text", "review_comment"))
 
 
 @github_add_comment.look
 async def _find_comment(api: GitHubApi, call: Call, arguments: AddComment) -> ToolResult | None:
     """Return the comment that an earlier attempt of the same call wrote; None when it certainly wrote none."""
     target = target_of(api, call, arguments)
-    async for comment in api.read_list(call, target.path("issues", "/comments"), since=since(call)):
-        if carries(as_text(comment.get("body")), call):
-            return _commented(target, comment)
+    paths = [target.path("issues", "/comments")]
+    if arguments.review_comment:
+        paths.append(target.path("pulls", "/comments"))
+    for path in paths:
+        async for comment in api.read_list(call, path, since=since(call)):
+            if carries(as_text(comment.get("body")), call):
+                return _commented(target, comment)
     return None
 
 

@@ -15,7 +15,7 @@ from gofer.sources.github.receiver import EVENTS as PUBLISHED
 from gofer.sources.github.receiver import TEXT_LIMIT, GitHubReceiver, of_private_repository, sign
 from gofer.sources.receiver import Handshake, Ignored, RawRequest
 from gofer.values.errors import BadRequest
-from gofer.values.events import Actor, Event
+from gofer.values.events import NOBODY, Actor, Event
 from gofer.values.secret import Secret
 from support.stand_ins import NOON
 
@@ -266,7 +266,6 @@ def born(body: dict) -> None:
         ("issues", lambda body: body["sender"].update(login="Gofer-Machine"), "Gofer did it"),
         ("star", lambda body: None, "'star'"),
         ("", lambda body: None, "X-GitHub-Event"),
-        ("issues", lambda body: body.pop("sender"), "lacks"),
         ("issues", lambda body: body.pop("issue"), "lacks"),
         ("issues", lambda body: body["issue"].update(updated_at=None), "lacks"),
         ("issues", lambda body: body["issue"].update(number=True), "lacks"),
@@ -288,6 +287,37 @@ def test_github_acts_of_people_on_texts_of_gofer_become_events() -> None:
     assert happened("issues", ours("issue")).facts["action"] == ["labeled", "labeled urgent"]
     quoted = happened("issue_comment", lambda body: body["comment"].update(body="> <!-- gofer:run1 -->\n\nWhy?"))
     assert quoted.text.endswith("Why?")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("sender", [None, {}, {"login": "ghost", "id": 10137, "type": "User"}])
+def test_event_of_a_deleted_account_names_no_person(name: str, sender: object) -> None:
+    if name != "ping":
+        assert happened(name, lambda body: body.update(sender=sender)).actor == NOBODY
+
+
+def test_comment_on_a_pull_request_has_the_place_of_a_pull_request() -> None:
+    on_issue = happened("issue_comment", lambda body: body["issue"].pop("pull_request", None))
+    assert "is_pull" not in on_issue.place
+    on_pull = happened("issue_comment", lambda body: body["issue"].update(pull_request={"url": "x"}))
+    assert on_pull.place["is_pull"] == "true"
+    assert "thread" not in on_pull.place
+
+
+@pytest.mark.parametrize(("answered", "thread"), [(None, "501"), (400, "400")])
+def test_review_comment_event_has_lines_diff_and_thread(answered: int | None, thread: str) -> None:
+    body = payload("pull_request_review")
+    comment = {"path": "src/pay.py", "line": 12, "start_line": None, "side": "RIGHT", "diff_hunk": f"@@\n{'-x' * 3000}"}
+    comment |= {"id": 501, "in_reply_to_id": answered, "body": "Is this safe?", "updated_at": "2026-11-21T12:00:00Z"}
+    event = translated("pull_request_review_comment", body | {"action": "created", "comment": comment})
+    assert isinstance(event, Event)
+    assert (event.place["comment"], event.place["thread"], event.place["is_pull"]) == ("501", thread, "true")
+    stands = event.facts["review_comment"]
+    assert isinstance(stands, dict)
+    assert (stands["path"], stands["line"], stands.get("in_reply_to_id")) == ("src/pay.py", 12, answered)
+    # The end of the piece is nearest to the line.
+    assert stands["diff_hunk"].startswith("[2003 earlier characters are left out.]\n")
+    assert stands["diff_hunk"].endswith("-x")
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ def test_github_pull_request_is_read_as_text_and_details() -> None:
             "author": "ada",
             "base": "main",
             "head": "feature",
+            "head_repository": "acme/app",
             "files": ["src/new.py", "src/pay.py"],
             "reviewers": ["sam"],
             "private": False,
@@ -380,5 +381,99 @@ def test_github_without_a_token_sends_no_request() -> None:
         with pytest.raises(ToolError, match="set GITHUB_TOKEN"):
             await github_get_issue.act(GitHubApi(URL, Secret("")), call, GetIssue())
         assert call.http.sent == []
+
+    play(story)
+
+
+def test_github_pull_request_of_a_fork_names_the_owner_and_a_readable_ref() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        changes = {"src/pay.py": "def pay():\n    return 9\n"}
+        pull = github.people.open_pull("acme/app", "kim", "Pay nine", changes, head="main", fork="kim/app")
+        arguments = GetPullRequest(number=pull.number)
+        found = await github_get_pull_request.act(API, call, arguments)
+        assert "\nBranches: kim:main into main. The change is in the fork kim/app.\n" in found.text
+        ref = f"refs/pull/{pull.number}/head"
+        assert f"github_read_file with the ref {ref}\n" in found.text
+        changed = await github_read_file.act(API, call, ReadFile(path="src/pay.py", ref=ref))
+        assert changed.text.endswith("return 9\n")
+        base = await github_read_file.act(API, call, ReadFile(path="src/pay.py", ref="main"))
+        assert base.text.endswith("return 2\n")
+        assert pull.pull is not None
+        pull.pull.fork = None
+        found = await github_get_pull_request.act(API, call, arguments)
+        assert "\nBranches: main into main. The change is in a fork that was deleted.\n" in found.text
+        assert f"github_read_file with the ref {ref}\n" in found.text
+
+    play(story)
+
+
+def test_github_pull_request_read_as_an_issue_has_branches_and_comments() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        pull = github.issue("acme/app", 7)
+        github.people.comment(pull, "sam", "What changed?")
+        began = github.people.comment_on_line(pull, "kim", "Why three?", path="src/pay.py", line=2)
+        reply = github.people.comment_on_line(pull, "sam", "As asked.", reply_to=began.id)
+        began.line = None
+        found = await github_get_issue.act(API, call, GetIssue())
+        where = "src/pay.py, line 1 (outdated: these lines changed since)"
+        thread = f"(review comment {reply.id}, in reply to review comment {began.id})"
+        assert f"- kim at 2026-11-21T12:00:00Z on {where} (review comment {began.id}):\n    Why three?" in found.text
+        assert f"- sam at 2026-11-21T12:00:00Z on src/pay.py, line 2 {thread}:\n    As asked." in found.text
+        assert "\nBranches: feature into main\n" in found.text
+        assert "    src/new.py (added, +1 -0)" in found.text
+        assert found.text.endswith("Comments, oldest first:\n- sam at 2026-11-21T12:00:00Z:\n    What changed?")
+        assert found.details["facts"] == {
+            "repository": "acme/app",
+            "base": "main",
+            "labels": ["money"],
+            "draft": True,
+            "author": "ada",
+        }
+
+    play(story)
+
+
+@pytest.mark.parametrize("part", ["files", "reviews", "comments"])
+def test_refused_part_of_a_pull_request_leaves_the_other_parts(part: str) -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        github.people.comment_on_line(github.issue("acme/app", 7), "kim", "Why three?", path="src/pay.py", line=2)
+        github.faults.add("GET", f"/repos/acme/app/pulls/7/{part}", Fault("status", 404))
+        found = await github_get_pull_request.act(API, call, GetPullRequest())
+        assert "could not be read. GitHub refused it (not_found)." in found.text
+        assert ("src/new.py" in found.text, "    No." in found.text, "Why three?" in found.text) == (
+            part != "files",
+            part != "reviews",
+            part != "comments",
+        )
+
+    play(story)
+
+
+def test_github_reply_stays_in_the_review_thread_and_is_found_again() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        pull = github.issue("acme/app", 7)
+        assert pull.pull is not None
+        began = github.people.comment_on_line(pull, "kim", "Why three?", path="src/pay.py", line=2)
+        arguments = AddComment(text="As asked.", review_comment=began.id)
+        assert await look_for(github_add_comment, API, call, arguments) is None
+        written = await github_add_comment.act(API, call, arguments)
+        answer = pull.pull.comments[-1]
+        assert (answer.in_reply_to, answer.user) == (began.id, "gofer[bot]")
+        assert written.details["comment"] == answer.id
+        found = await look_for(github_add_comment, API, call, arguments)
+        assert found is not None
+        assert found.details == written.details
+        assert pull.comments == []
+
+    play(story)
+
+
+def test_github_reply_in_a_deleted_review_thread_is_a_comment_with_a_link() -> None:
+    async def story(github: GitHubSimulator, call: Call) -> None:
+        pull = github.issue("acme/app", 7)
+        await github_add_comment.act(API, call, AddComment(text="As asked.", review_comment=99))
+        (comment,) = pull.comments
+        assert comment.body.startswith("About https://github.com/acme/app/pull/7#discussion_r99, where no reply is")
+        assert "\n\nAs asked.\n\n" in comment.body
 
     play(story)
