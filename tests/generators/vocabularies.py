@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gofer.sources.github.receiver import EVENTS as GITHUB_EVENTS
+from gofer.sources.jira.adf_text import MARKS, NODES
 from gofer.sources.jira.field_types import FIELD_TYPES
 from gofer.sources.notion.content import BLOCKS as NOTION_BLOCKS
 from gofer.sources.notion.get_file import STORED as NOTION_FILES
@@ -26,7 +27,7 @@ BEGIN = "<!-- made by `make vocabulary` -->\n"
 END = "<!-- until here -->\n"
 PAGES: Mapping[str, Sequence[Vocabulary[Any]]] = {
     "github.md": [GITHUB_EVENTS],
-    "jira.md": [FIELD_TYPES],
+    "jira.md": [NODES, MARKS, FIELD_TYPES],
     "slack.md": (BLOCKS, ELEMENTS, RICH, ATTACHMENT, FILE, SUBTYPES),
     "notion.md": [
         NOTION_BLOCKS,

@@ -10,6 +10,7 @@ import pytest
 from gofer.engine.first_message import DATA_NOTE
 from gofer.models.language_model import Answer
 from gofer_simulators.github.simulator import GitHubSimulator
+from gofer_simulators.jira.people import NewIssue
 from gofer_simulators.jira.simulator import JiraSimulator
 from gofer_simulators.notion.simulator import NotionSimulator
 from support.app.one_workflow import Echo, gofer, world
@@ -73,6 +74,37 @@ async def test_long_jira_request_reaches_the_model_whole(tmp_path: Path) -> None
 async def test_long_jira_request_is_marked_as_cut_when_the_comment_cannot_be_reread(tmp_path: Path) -> None:
     asked = await jira_asked(tmp_path, f"@gofer may this go out? {'word ' * 1500}THE END", "Administrators")
     assert "> [The text is cut here. The comment could not be read again, so ask its author for the rest.]" in asked
+
+
+@pytest.mark.parametrize(("who", "status"), [("", "done"), ("who: members", "ignored"), ("who: anonymous", "done")])
+async def test_jira_issue_of_a_form_starts_a_workflow_open_to_anonymous(tmp_path: Path, who: str, status: str) -> None:
+    model = Echo()
+    async with gofer(tmp_path, f"when: [jira.issue_created]\n{who}", model) as made:
+        jira = made.embedded.simulated.system(JiraSimulator)
+        assert jira is not None
+        jira.people.create("", NewIssue("PAY", "Task", "From the form"))
+        await jira.settled()
+        (head,) = await made.ended()
+    assert head.status == status
+    assert len(model.bodies) == (status == "done")
+    if status == "done":
+        asked = str(json.loads(model.bodies[0])["messages"][1]["content"])
+        assert "Someone whom Jira does not name created this Jira issue." in asked
+        assert "No person made a request" in asked
+    else:
+        assert head.reason == "an event without a person started it; the workflow is for people with an account of Jira"
+
+
+async def test_jira_comment_delivered_as_a_document_meets_the_condition_on_its_words(tmp_path: Path) -> None:
+    model = Echo()
+    async with gofer(tmp_path, 'when: [{jira.commented: {says: "*@gofer*go out*"}}]', model) as made:
+        jira = made.embedded.simulated.system(JiraSimulator)
+        assert jira is not None
+        jira.site.sends_documents = True
+        jira.people.comment("712020:support", jira.site.issue("PAY-17"), "@gofer may this go out?")
+        await jira.settled()
+        await made.ended()
+    assert "> @gofer may this go out?" in str(json.loads(model.bodies[0])["messages"][1]["content"])
 
 
 async def test_own_jira_comment_starts_no_run_when_the_account_is_a_person(tmp_path: Path) -> None:

@@ -38,8 +38,12 @@ class People:
         self._deliveries = deliveries
 
     def create(self, account: str, new: NewIssue) -> Issue:
-        """Create an issue. Raises ValueError for an unknown account and KeyError for an unknown project."""
-        self._require_user(account)
+        """Create an issue; without an account as from a form, which names no person.
+
+        Raises ValueError for an unknown account and KeyError for an unknown project.
+        """
+        if account:
+            self._require_user(account)
         project = self._site.projects[new.project]
         now = self._site.clock()
         issue = Issue(

@@ -29,7 +29,12 @@ def get_issue(request: ApiRequest) -> Answer:
     """Answer GET /issue/{issue}."""
     issue = request.site.issue(request.path["issue"])
     wanted = request.listed("fields") or ["*all"]
-    return 200, shapes.issue_json(request.site, issue, wanted, request.listed("properties"))
+    shown = shapes.issue_json(request.site, issue, wanted, request.listed("properties"))
+    if "names" in request.listed("expand"):
+        project = request.site.projects[issue.project]
+        forms = [*(one.fields for one in project.types), *project.screens.values()]
+        shown["names"] = {field.id: field.name for form in forms for field in form}
+    return 200, shown
 
 
 def get_attachment(request: ApiRequest) -> Answer:
@@ -213,6 +218,7 @@ def fetch_properties(request: ApiRequest) -> Answer:
 
 _TABLE: Mapping[str, Callable[[ApiRequest], Answer]] = {
     "GET /myself": searching.myself,
+    "GET /user": searching.user,
     "GET /user/search": searching.users,
     "GET /project/search": searching.projects,
     "GET /search/jql": searching.search_by_query,

@@ -84,6 +84,14 @@ def users(request: ApiRequest) -> Answer:
     return 200, [shapes.person(request.site, user) for user in page]
 
 
+def user(request: ApiRequest) -> Answer:
+    """Answer GET /user with the person of an account."""
+    known = request.site.users.get(request.query.get("accountId", ""))
+    if known is None:
+        raise JiraRefusal(404, "Specified user does not exist or you do not have required permissions")
+    return 200, shapes.person(request.site, known)
+
+
 def projects(request: ApiRequest) -> Answer:
     """Answer GET /project/search."""
     known = sorted((one for one in request.site.projects.values() if not one.hidden), key=lambda one: one.key)

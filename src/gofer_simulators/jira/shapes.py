@@ -34,6 +34,8 @@ def person(site: Site, known: User, flavour: Flavour = "cloud") -> Json:
     kind = "atlassian"
     if known.app:
         kind = "app"
+    if known.customer:
+        kind = "customer"
     return shown | {"self": address, "accountId": known.account_id, "accountType": kind}
 
 
@@ -45,7 +47,8 @@ def server_key(known: User) -> str:
 def project(site: Site, known: Project) -> Json:
     """Return a project in its short form."""
     address = f"{site.url}/rest/api/3/project/{known.id}"
-    return {"self": address, "id": known.id, "key": known.key, "name": known.name, "projectTypeKey": "software"}
+    kind = "service_desk" if known.service else "software"
+    return {"self": address, "id": known.id, "key": known.key, "name": known.name, "projectTypeKey": kind}
 
 
 def issue_type(site: Site, known: IssueType) -> Json:
@@ -91,11 +94,14 @@ def comment(site: Site, issue: Issue, one: Comment, *, properties: bool = False)
 
 
 def comment_in_a_webhook(site: Site, issue: Issue, one: Comment, flavour: Flavour) -> Json:
-    """Return a comment in version 2, with its body as wiki markup."""
+    """Return a comment in version 2, with its body as wiki markup or, at some sites, as a document."""
     shown = comment(site, issue, one)
+    body: object = plain(one.body)
+    if site.sends_documents:
+        body = one.body
     address = f"{site.url}/rest/api/2/issue/{issue.id}/comment/{one.id}"
     people: Json = {key: user(site, one.author, flavour) for key in ("author", "updateAuthor")}
-    return shown | people | {"self": address, "body": plain(one.body)}
+    return shown | people | {"self": address, "body": body}
 
 
 def attachment(site: Site, one: Attachment, flavour: Flavour = "cloud") -> Json:

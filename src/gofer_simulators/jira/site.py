@@ -32,6 +32,8 @@ class User:
     name: str
     email: str = ""
     app: bool = False
+    customer: bool = False
+    """Whether the account only has the portal of a service project."""
     active: bool = True
 
     @property
@@ -80,6 +82,8 @@ class Project:
     """Whether Gofer's account may not see it."""
     screens: Mapping[str, tuple[OwnField, ...]] = field(default_factory=dict[str, tuple[OwnField, ...]])
     """For a status, the form of the steps to it."""
+    service: bool = False
+    """Whether it is a service project with customers."""
 
     def next_statuses(self, status: str) -> tuple[str, ...]:
         """Return the statuses that may follow a status."""
@@ -185,6 +189,8 @@ class Site:
         self.users: dict[str, User] = {}
         self.names = Names()
         self.projects: dict[str, Project] = {}
+        self.sends_documents = False
+        """Whether webhooks hold comments as documents, as some do, instead of as wiki markup."""
         self._states: dict[str, list[tuple[float, Issue]]] = {}
         self._ids = FIRST_ID
         self._numbers: dict[str, int] = {}

@@ -18,6 +18,7 @@ class _User(Part):
     name: str = Field(min_length=1)
     email: str = ""
     app: bool = False
+    customer: bool = False
     active: bool = True
 
 
@@ -47,6 +48,7 @@ class _Project(Part):
     hidden: bool = False
     screens: dict[str, tuple[_Field, ...]] = Field(default_factory=dict[str, tuple[_Field, ...]])
     """For a status, the form of the steps to it."""
+    service: bool = False
 
 
 class _Comment(Part):
@@ -133,6 +135,7 @@ def _project(site: Site, project: _Project, resolutions: tuple[str, ...]) -> Pro
         screens={
             status: tuple(_field(one, resolutions) for one in fields) for status, fields in project.screens.items()
         },
+        service=project.service,
     )
 
 

@@ -34,6 +34,12 @@ def attached(fields: Fields) -> Sequence[NewFile]:
     return [new_file(one) for one in found[:FILES] if as_text(one.get("id"))]
 
 
+def attachment_ids(fields: Fields) -> dict[str, str]:
+    """Return the ids of an issue's files by name."""
+    found = map(as_object, as_list(fields.get("attachment")))
+    return {as_text(one.get("filename")): as_text(one.get("id")) for one in found}
+
+
 def new_file(one: Fields, content: bytes | None = None) -> NewFile:
     """Return a file from Jira's description of it."""
     name = display(as_text(one.get("filename")))

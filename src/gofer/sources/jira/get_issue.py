@@ -1,14 +1,17 @@
 """The tool that reads an issue, and the issue's text for a model: header, description and comments."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from urllib.parse import quote
 
 from pydantic import Field
 
-from gofer.sources.jira.adf_text import adf_text
+from gofer.sources.jira.adf_text import adf_text, unnamed_people
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
-from gofer.sources.jira.get_attachment import attached, lines
+from gofer.sources.jira.field_words import field_lines
+from gofer.sources.jira.get_attachment import attached, attachment_ids, lines
 from gofer.sources.jira.issues import SEES, is_home, issue_name, named, one_line, path_of, person, shown
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
@@ -16,7 +19,10 @@ from gofer.tools.mock_ids import MOMENT, NAME, digits
 from gofer.values.canonical_json import as_list, as_object, as_text, indented
 from gofer.values.errors import ToolError
 
-FIELDS = "summary,status,issuetype,project,priority,labels,assignee,reporter,created,updated,description,security"
+FIELDS = "*all,-comment,-worklog,-votes,-watches"
+"""All fields but those that other requests read or that concern no reader."""
+LOOK_UPS = 10
+"""The most people whose names are looked up because Jira mentions them without a name."""
 COMMENTS = 100
 """The most comments that are read; the newest ones."""
 DESCRIPTION_LIMIT = 20_000
@@ -45,7 +51,7 @@ class GetIssue(Arguments):
 async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
     """Read one Jira issue (ticket) by its key: summary, status, people, description and comments, oldest first."""
     name = issue_name(call, arguments.issue)
-    issue = await api.read(call, path_of(name), fields=f"{FIELDS},attachment")
+    issue = await api.read(call, path_of(name), fields=FIELDS, expand="names")
     private = as_object(issue.get("fields")).get("security") is not None
     at_home = is_home(call, as_text(issue.get("key"))) or is_home(call, as_text(issue.get("id")))
     if private and not at_home:
@@ -54,7 +60,8 @@ async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolR
     page = await api.read(call, path, orderBy="-created", maxResults=COMMENTS, startAt=0)
     subject = call.place.get("comment", "") if at_home else ""
     found, deleted = await _with_subject(api, call, path, page, subject)
-    result = _issue_result(api, issue, found, at_home=at_home, subject=subject)
+    people = await _people(api, call, issue, found)
+    result = _issue_result(api, issue, found, people, at_home=at_home, subject=subject)
     if deleted:
         return replace(result, details={**(result.details or {}), "deleted": True})
     return result
@@ -71,8 +78,23 @@ async def _with_subject(api: JiraApi, call: Call, path: str, page: Fields, subje
         if refused.status != 404:
             raise
         # Gofer's account may not see comments that only some people see, so those may exist.
-        return page, not call.place.get("audience")
+        return page, not (call.place.get("audience") or call.place.get("internal"))
     return {**page, "comments": [*comments, *([own] if own.get("id") == subject else [])]}, False
+
+
+async def _people(api: JiraApi, call: Call, issue: Fields, page: Fields) -> dict[str, str]:
+    """Return the mentions of people by account id, with a request for each person whom the issue does not name."""
+    fields = as_object(issue.get("fields"))
+    comments = [as_object(one) for one in as_list(page.get("comments"))]
+    known = [fields.get("assignee"), fields.get("reporter"), *(one.get("author") for one in comments)]
+    people = {as_text(as_object(one).get("accountId")): f"@{person(one)}" for one in known if person(one)}
+    texts = [fields.get("description"), *(one.get("body") for one in comments)]
+    missing = dict.fromkeys(id_ for text in texts for id_ in unnamed_people(text) if id_ not in people)
+    for id_ in [*missing][:LOOK_UPS]:
+        with contextlib.suppress(JiraRefusal):
+            if name := person(await api.read(call, "/user", accountId=id_)):
+                people[id_] = f"@{name}"
+    return people
 
 
 @jira_get_issue.mock
@@ -84,13 +106,16 @@ def _mock(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
     if name.isdecimal():
         key = f"MOCK-{name}"
     said = {"author": {"displayName": NAME}, "created": MOMENT, "body": adf_of("Could somebody look at this?")}
-    return _issue_result(api, mock_issue(key), {"comments": [said], "total": 1}, at_home=is_home(call, name))
+    return _issue_result(api, mock_issue(key), {"comments": [said], "total": 1}, {}, at_home=is_home(call, name))
 
 
-def _issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, subject: str = "") -> ToolResult:
+def _issue_result(
+    api: JiraApi, issue: Fields, page: Fields, people: Mapping[str, str], *, at_home: bool, subject: str = ""
+) -> ToolResult:
     """Return an issue with a page of its comments, which come newest first.
 
-    `at_home` says whether the run began on this issue, and `subject` is the id of the comment that started it.
+    `people` are the mentions by account id. `at_home` says whether the run began on this issue, and `subject` is the id
+    of the comment that started it.
     Details: key, id, url, `private` (the issue has a security level), comments (count), facts and subject.
     """
     key = as_text(issue.get("key"))
@@ -102,8 +127,13 @@ def _issue_result(api: JiraApi, issue: Fields, page: Fields, *, at_home: bool, s
     older = max(0, total - len(comments)) if isinstance(total, int) else 0
     open_ones = [one for one in comments if one.get("visibility") is None or (private and at_home)]
     files = attached(fields)
-    about = [*_header(api, key, fields), *_description(fields), *lines(files, len(as_list(fields.get("attachment"))))]
-    said = [_comment(api, key, comment, subject) for comment in open_ones]
+    read = partial(adf_text, people=people, files=attachment_ids(fields))
+    names = as_object(issue.get("names"))
+    header = [*_header(api, key, fields), *field_lines(fields, names, read)]
+    about = [*header, *_description(read(fields.get("description")))]
+    about += lines(files, len(as_list(fields.get("attachment"))))
+    service = as_object(fields.get("project")).get("projectTypeKey") == "service_desk"
+    said = [_comment(api, key, comment, subject, read(comment.get("body")), service) for comment in open_ones]
     text = "\n".join([*about, *_comments(said, older, subject)])
     if hidden := len(comments) - len(open_ones):
         text += f"\n\n({_counted(hidden)} for some people only {'is' if hidden == 1 else 'are'} left out.)"
@@ -141,8 +171,8 @@ def _header(api: JiraApi, key: str, fields: Fields) -> list[str]:
         "Project": f"{named(project)} ({as_text(project.get('key'))})",
         "Priority": named(fields.get("priority")),
         "Labels": ", ".join(one_line(as_text(label)) for label in as_list(fields.get("labels"))),
-        "Assignee": person(fields.get("assignee")) or "nobody",
-        "Reporter": person(fields.get("reporter")) or "nobody",
+        "Assignee": _shown_person(fields.get("assignee")) or "nobody",
+        "Reporter": _shown_person(fields.get("reporter")) or "nobody",
         "Created": shown(fields.get("created")),
         "Updated": shown(fields.get("updated")),
         "Link": api.browse(key),
@@ -151,8 +181,15 @@ def _header(api: JiraApi, key: str, fields: Fields) -> list[str]:
     return [f"{key}: {summary}", *(f"{name}: {value}" for name, value in rows.items() if value)]
 
 
-def _description(fields: Fields) -> list[str]:
-    text = adf_text(fields.get("description"))
+def _shown_person(value: object) -> str:
+    """Return a name, marked for a customer, so that no customer is taken for a colleague; empty for nobody."""
+    name = person(value)
+    if name and as_object(value).get("accountType") == "customer":
+        return f"{name} (customer)"
+    return name
+
+
+def _description(text: str) -> list[str]:
     return ["", "Description:", *_indented(text or "(none)", DESCRIPTION_LIMIT)]
 
 
@@ -167,17 +204,25 @@ class _Comment:
     text: str
 
 
-def _comment(api: JiraApi, key: str, comment: Fields, subject: str) -> _Comment:
-    """Return a comment with its header line. The header of the run's subject has its id, so no name can imitate it."""
+def _comment(api: JiraApi, key: str, comment: Fields, subject: str, text: str, service: bool) -> _Comment:
+    """Return a comment with its header line. The header of the run's subject has its id, so no name can imitate it.
+
+    `service` says that the project is a service project, whose customers read all comments but internal notes.
+    """
     id_ = as_text(comment.get("id"))
-    author = person(comment.get("author")) or "Somebody"
+    author = _shown_person(comment.get("author")) or "Somebody"
     time = shown(comment.get("created"))
-    text = adf_text(comment.get("body")) or "(no text)"
+    text = text or "(no text)"
+    note = ""
+    if service and comment.get("jsdPublic") is False:
+        note = ", an internal note"
+    elif service:
+        note = ", which customers can read"
     if not subject or id_ != subject:
-        header = f"- {author} at {time}:"
+        header = f"- {author} at {time}{note}:"
         return _Comment(id=id_, author=author, time=time, header=header, text=_shortened(text, COMMENT_LIMIT))
     rest = f"Only a person can read the rest, at {api.browse(key)}?focusedCommentId={quote(id_, safe='')}."
-    header = f"- {author} at {time} (comment {id_}):"
+    header = f"- {author} at {time}{note} (comment {id_}):"
     return _Comment(id=id_, author=author, time=time, header=header, text=_shortened(text, SUBJECT_LIMIT, rest))
 
 

@@ -6,11 +6,12 @@ One receiver serves Jira Cloud and Data Center, whose bodies name people differe
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from typing_extensions import override
 
+from gofer.sources.jira.adf_text import Fields, adf_text
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Receiver, json_object, unknown_type
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import BadRequest
@@ -28,8 +29,6 @@ _MENTION = re.compile(r"\[~(?:accountid:)?([^\]\s]{1,100})\]", re.IGNORECASE)
 
 _IDS = ("accountId", "key", "name")
 """The fields that identify a person: the first one in Cloud, the others in Data Center."""
-
-Fields = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +187,9 @@ class _Act:
             place["attachment"] = self._attachment()
         if len(self._text()) > TEXT_LIMIT:
             place["cut"] = "true"
+        if self.comment.get("jsdPublic") is False:
+            # Only agents of a service project see it, and Gofer's account need not be one.
+            place["internal"] = "true"
         return place | self._audience()
 
     def _audience(self) -> dict[str, str]:
@@ -213,14 +215,20 @@ class _Act:
     def _text(self) -> str:
         match self.kind:
             case "jira.commented":
-                return as_text(self.comment.get("body"))
+                return self._words(self.comment.get("body"))
             case "jira.issue_created":
-                parts = (as_text(self.fields.get("summary")), as_text(self.fields.get("description")))
+                parts = (as_text(self.fields.get("summary")), self._words(self.fields.get("description")))
                 return "\n\n".join(part for part in parts if part)
             case "jira.attachment_added":
                 return "\n".join(self._files())
             case _:
                 return "\n".join(_changes(self.body))
+
+    def _words(self, value: object) -> str:
+        """Return a text, which some deliveries hold as a document."""
+        if isinstance(value, str):
+            return as_text(value)
+        return adf_text(value, {own: f"[~accountid:{own}]" for own in self.own_accounts})
 
     def _files(self) -> list[str]:
         own = as_text(as_object(self.body.get("attachment")).get("filename"))
@@ -269,7 +277,7 @@ def _items(body: Fields) -> list[Fields]:
 def _changes(body: Fields) -> list[str]:
     """Return each change as `<field>: <before> -> <after>`, with the names that people see."""
     sides = ("field", "fromString", "toString")
-    cut = [tuple(as_text(item.get(side))[:VALUE_LIMIT] for side in sides) for item in _items(body)]
+    cut = [tuple(adf_text(item.get(side))[:VALUE_LIMIT] for side in sides) for item in _items(body)]
     return [f"{name}: {before} -> {after}" for name, before, after in cut if name]
 
 

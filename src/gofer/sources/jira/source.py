@@ -27,21 +27,24 @@ from gofer.values.canonical_json import as_text
 from gofer.values.events import Event
 
 _OPENINGS = {
-    "jira.issue_created": "Someone created this Jira issue.",
-    "jira.issue_updated": "Someone changed this Jira issue.",
-    "jira.commented": "Someone commented on this Jira issue.",
-    "jira.attachment_added": "Someone attached a file to this Jira issue.",
+    "jira.issue_created": "{} created this Jira issue.",
+    "jira.issue_updated": "{} changed this Jira issue.",
+    "jira.commented": "{} commented on this Jira issue.",
+    "jira.attachment_added": "{} attached a file to this Jira issue.",
 }
+_ACTORS = {"customer": "A customer of the service project", "anonymous": "Someone whom Jira does not name"}
 _GOFER = re.compile(r"(?<![\w@.+/-])@gofer(?![@/]|[.-]?\w)", re.IGNORECASE | re.ASCII)
 """The name `@gofer` on its own, not as a part of an address or a longer name."""
 _QUOTED = re.compile(
-    r"\{(quote|noformat|code)(?::[^{}\n]{0,200})?\}.*?(?:\{\1\}|\Z)|^[ \t]*(?:bq\.|>)[^\n]*", re.DOTALL | re.MULTILINE
+    r"\{(quote|noformat|code)(?::[^{}\n]{0,200})?\}.*?(?:\{\1\}|\Z)|^[ \t]*(?:bq\.|>)[^\n]*|~~\S.*?~~|```.*?(?:```|\Z)",
+    re.DOTALL | re.MULTILINE,
 )
-"""Quotes and code in a comment, which are not the author's own request."""
+"""Quotes, code and struck words in a comment, which are not the author's own request."""
 
 
 def _opening(event: Event) -> str:
-    return _OPENINGS.get(event.kind, "Something happened to this Jira issue.")
+    sentence = _OPENINGS.get(event.kind, "Something happened to this Jira issue.")
+    return sentence.format(_ACTORS.get(event.actor.kind, "Someone"))
 
 
 def _is_request(event: Event, followed: bool = False) -> bool:

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gofer.sources.jira.adf import TEXT_LIMIT, document
+from gofer.sources.jira.adf_text import NODES as NODES_READ
 from gofer.sources.jira.adf_text import adf_text
 from gofer.tools.definition import Provenance
 from gofer.values.errors import ToolError
@@ -72,7 +73,7 @@ def test_adf_document_embeds_no_media_and_links_only_to_https() -> None:
 def test_adf_document_shows_html_as_written() -> None:
     text = "<div>\nuse `List<A>` or List<String>, see <https://b.example> [x](<c d>)\n</div>\n\n```\na < b\n```"
     said = adf_text(document(text, NOWHERE))
-    assert "<div> use List<A> or List<String>, see https://b.example" in said
+    assert "<div> use `List<A>` or List<String>, see https://b.example" in said
     assert "</div>" in said
     assert "a < b" in said
 
@@ -153,9 +154,130 @@ def test_adf_text_reads_mentions_cards_media_unknown_blocks_and_code() -> None:
         ],
     }
     assert adf_text(node).split("\n") == [
-        *("@Ada", "a", "", "https://acme.example", "[attachment]", "in", "```", "x", "y", "```"),
+        *("@Ada", "a", "", "https://acme.example", "(file: without a name; the attachments have it)"),
+        *("(node that Gofer does not know: somethingNew)", "in", "```", "x", "y", "```"),
     ]
     assert adf_text(" wiki text of Data Center ") == "wiki text of Data Center"
+
+
+def text_node(text: str, *marks: str, **attributes: object) -> dict[str, object]:
+    return {"type": "text", "text": text, "marks": [{"type": mark, "attrs": attributes} for mark in marks]}
+
+
+def node(kind: str, *content: dict[str, object], **attributes: object) -> dict[str, object]:
+    return {"type": kind, "attrs": attributes, "content": list(content)}
+
+
+def test_adf_text_marks_struck_raised_and_unknown_text_and_keeps_white_space_outside() -> None:
+    parts = [
+        text_node("Ship on Friday ", "strong", "strike"),
+        text_node("Ship on Monday", "underline", color="#ff0000"),
+        text_node(" 10"),
+        text_node("6", "subsup", type="sup"),
+        text_node(" x"),
+        text_node("max", "subsup", type="sub"),
+        text_node(" "),
+        text_node("ls -l", "strike", "code"),
+        text_node(" odd", "sparkle"),
+    ]
+    assert adf_text(node("doc", node("paragraph", *parts))) == (
+        "~~Ship on Friday~~ Ship on Monday 10^6 x_(max) ~~`ls -l`~~ odd (mark that Gofer does not know: sparkle)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "read"),
+    [
+        ("expand", {"title": "Decision of 20 November"}, "(folded section: Decision of 20 November)\nin"),
+        ("panel", {"panelType": "warning"}, "(panel: warning)\nin"),
+        ("taskItem", {"state": "DONE"}, "- [x] in"),
+        ("blockTaskItem", {"state": "TODO"}, "- [ ] in"),
+        ("decisionItem", {"state": "DECIDED"}, "- Decided: in"),
+        ("decisionItem", {"state": "UNDECIDED"}, "- Not decided: in"),
+        ("codeBlock", {"language": "python"}, "```python\nin\n```"),
+        ("tableCell", {"colspan": 2, "rowspan": 3}, "in (2 columns wide) (3 rows high)"),
+        ("bodiedExtension", {"extensionKey": "chart", "text": "Errors"}, "(extension chart: Errors)\nin"),
+        ("extensionFrame", {}, "in"),
+        ("bodiedSyncBlock", {"resourceId": "r1"}, "in"),
+        ("date", {"timestamp": "1796688000000"}, "2026-12-08"),
+        ("date", {"timestamp": "soon"}, "(a date that cannot be read)"),
+        ("inlineCard", {"data": {"name": "Plan", "url": "https://a.example"}}, "Plan (https://a.example)"),
+        (
+            "blockCard",
+            {"datasource": {"parameters": {"jql": "project = A"}}},
+            "(a list of what Jira finds with: project = A)",
+        ),
+        ("embedCard", {}, "(a card)"),
+        ("media", {"type": "file", "id": "u-1", "alt": "log.txt"}, "(file: log.txt, attachment 10500)"),
+        ("mediaInline", {"type": "file", "__fileName": "log.txt"}, "(file: log.txt, attachment 10500)"),
+        ("media", {"type": "external", "url": "https://i.example/a.png"}, "(picture: https://i.example/a.png)"),
+        ("mention", {"id": "a1"}, "@Ada"),
+        ("mention", {"id": "b2", "text": "@Ben"}, "@Ben"),
+        ("mention", {"id": "c3"}, "@c3"),
+        ("emoji", {"shortName": ":tada:"}, ":tada:"),
+        ("status", {"text": "IN REVIEW", "color": "blue"}, "IN REVIEW"),
+        ("placeholder", {"text": "Describe the impact"}, "(to be filled in: Describe the impact)"),
+        ("syncBlock", {"resourceId": "r1"}, "(a synced block, whose text is elsewhere: r1)"),
+        ("confluenceUnsupportedBlock", {}, "(a part of a Confluence page that Jira does not show)"),
+        ("hologram", {}, "(node that Gofer does not know: hologram)"),
+    ],
+)
+def test_adf_text_reads_each_kind_of_node_with_its_meaning(kind: str, attributes: dict[str, object], read: str) -> None:
+    inside = [text_node("in")] if "in" in read.split() else []
+    found = adf_text(node(kind, *inside, **attributes), {"a1": "@Ada"}, {"log.txt": "10500"})
+    assert found == read
+
+
+def test_adf_text_shows_headings_and_the_nested_tasks_of_lists() -> None:
+    head = node("tableRow", node("tableHeader", text_node("a")), node("tableHeader", text_node("b|c")))
+    table = node("table", head, node("tableRow", node("tableCell", text_node("1")), node("tableCell", text_node("2"))))
+    assert adf_text(table).split("\n") == ["a | b\\|c", "--- | ---", "1 | 2"]
+    tasks = node("taskList", node("taskItem", text_node("one"), state="TODO"))
+    assert adf_text(node("taskList", node("taskItem", text_node("first"), state="DONE"), tasks)) == (
+        "- [x] first\n  - [ ] one"
+    )
+
+
+def test_adf_text_of_a_wide_deep_or_endless_document_names_the_left_out_parts() -> None:
+    row = node("tableRow", *(node("tableCell", text_node(str(number))) for number in range(200)))
+    assert adf_text(row).endswith("49 | (150 further columns are left out)")
+    deep = text_node("in")
+    for _ in range(10_000):
+        deep = node("expand", deep)
+    assert adf_text(deep).endswith("(a part that is nested too deeply to be read)")
+    endless = adf_text(node("doc", *(node("paragraph", text_node("x")) for _ in range(100_000))))
+    assert endless.endswith("(The rest of this text is left out, because it has too many parts.)")
+
+
+HOLDERS = [
+    name
+    for name, member in NODES_READ.members.items()
+    if member in (NODES_READ.members["paragraph"], NODES_READ.members["doc"])
+]
+HOLDERS += [
+    "panel",
+    "expand",
+    "bulletList",
+    "taskItem",
+    "tableRow",
+    "tableCell",
+    "bodiedExtension",
+    "hologram",
+    "codeBlock",
+]
+
+
+@given(
+    st.recursive(
+        st.just(text_node("(in)")),
+        lambda inner: st.builds(
+            lambda kind, found: node(kind, *found), st.sampled_from(HOLDERS), st.lists(inner, min_size=1, max_size=3)
+        ),
+        max_leaves=12,
+    )
+)
+def test_adf_text_never_drops_a_text_in_any_nesting_of_nodes(tree: dict[str, object]) -> None:
+    assert adf_text(tree).count("(in)") == json.dumps(tree).count("(in)")
 
 
 KINDS = ["doc", "text", "paragraph", "bulletList", "orderedList", "listItem", "mention", "date", "tableRow", "media"]

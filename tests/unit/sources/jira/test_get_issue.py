@@ -1,5 +1,7 @@
 """Jira issues as a model reads them: names in place of ids, no imitated lines, no private content."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
 from gofer_simulators.faults import Fault
+from gofer_simulators.jira.site import OwnField, User
 from support.vendors.jira import ADA, API, BEN, OWN, Room, call_of, play
 
 
@@ -121,6 +124,67 @@ def test_jira_issue_with_a_security_level_is_readable_by_a_run_from_there() -> N
         read = await jira_get_issue.act(API, call_of(room, issue="OPS-9"), GetIssue())
         assert read.details["private"] is True
         assert "For admins" in read.text
+
+    play(story)
+
+
+def test_jira_issue_names_mentioned_people_and_attachments_and_marks_customers() -> None:
+    async def story(room: Room) -> None:
+        room.jira.site.users["c1"] = User("c1", "Cleo", customer=True)
+        own = room.jira.site.projects["OPS"]
+        room.jira.site.projects["OPS"] = replace(own, service=True)
+        room.jira.people.attach(ADA, room.issue(), "log.txt", b"x")
+        unnamed = {"type": "mention", "attrs": {"id": "5b10a2844c20165700ede23i"}}
+        file = {"type": "mediaInline", "attrs": {"type": "file", "id": "u-1", "alt": "log.txt"}}
+        body = {"type": "doc", "version": 1, "content": [{"type": "paragraph", "content": [unnamed, file]}]}
+        room.jira.people.comment("c1", room.issue(), body)
+        room.jira.people.comment(BEN, room.issue(), "Who pays?", properties={"sd.public.comment": {"internal": True}})
+        read = await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))
+        assert re.search(r"\n- Cleo \(customer\) at [^,\n]+ UTC, which customers can read:\n", read.text)
+        assert re.search(r"\n- Ben Okri at [^,\n]+ UTC, an internal note:\n", read.text)
+        attachment = room.issue().attachments[0].id
+        assert f"    @Ben Field(file: log.txt, attachment {attachment})\n" in read.text
+
+    play(story)
+
+
+def test_jira_issue_shows_the_words_of_its_own_fields_up_to_a_limit() -> None:
+    steps = {"type": "doc", "content": [{"type": "paragraph", "content": [{"type": "text", "text": "Press save"}]}]}
+    own: dict[str, object] = {
+        "customfield_1": steps,
+        "customfield_2": {"value": "Europe", "child": {"value": "Lisbon"}},
+        "customfield_3": [{"name": "Sprint 7", "state": "active"}, {"displayName": "Ada"}],
+        "customfield_4": 5.0,
+        "customfield_5": None,
+        "customfield_6": {"odd": True},
+        "customfield_7": "0|i0002f:",
+        "fixVersions": [{"name": "4.3"}],
+        "parent": {"key": "OPS-1", "fields": {"summary": "Exports"}},
+        "issuelinks": [{"type": {"inward": "is blocked by", "outward": "blocks"}, "inwardIssue": {"key": "OPS-2"}}],
+    }
+
+    async def story(room: Room) -> None:
+        project = room.jira.site.projects["OPS"]
+        named = tuple(OwnField(name, f"Own field {name[-1]}", {"type": "string"}) for name in own if "_" in name)
+        types = [replace(one, fields=named) for one in project.types]
+        room.jira.site.projects["OPS"] = replace(project, types=tuple(types))
+        room.jira.site.put(replace(room.issue(), own=own))
+        read = (await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))).text
+        assert read.partition("\n\nDescription:")[0].splitlines()[11:] == [
+            "Fix versions: 4.3",
+            "Parent: OPS-1 Exports",
+            "Linked issues: is blocked by OPS-2",
+            "Own field 1: Press save",
+            "Own field 2: Europe - Lisbon",
+            "Own field 3: Sprint 7, Ada",
+            "Own field 4: 5",
+            'Own field 6: {"odd":true}',
+        ]
+        many = {f"customfield_{number}": "line\n" * 600 for number in range(300)}
+        room.jira.site.put(replace(room.issue(), own=many))
+        long = (await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))).text
+        assert "(295 further fields are left out here.)" in long
+        assert len(long) < 20_000
 
     play(story)
 

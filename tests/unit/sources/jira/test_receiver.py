@@ -106,6 +106,34 @@ def test_jira_event_without_a_person_is_accepted_as_anonymous(name: str, left_ou
     assert not is_request(event, followed=False)
 
 
+def test_jira_comment_as_a_document_has_the_words_and_mentions_of_its_text() -> None:
+    body = payload("comment_created")
+    mention = {"type": "mention", "attrs": {"id": OWN, "text": "@Gofer Bot"}}
+    struck = {"type": "text", "text": "now", "marks": [{"type": "strike"}]}
+    words = [{"type": "text", "text": "cc"}, mention, {"type": "text", "text": "when? "}, struck]
+    body["comment"] |= {
+        "body": {"type": "doc", "content": [{"type": "paragraph", "content": words}]},
+        "jsdPublic": False,
+    }
+    event = verdict(body)
+    assert event.facts["says"] == "cc @gofer when? ~~now~~"
+    assert event.place["internal"] == "true"
+    assert is_request(event, followed=False)
+    quoted = [{"type": "blockquote", "content": [{"type": "paragraph", "content": words}]}]
+    body["comment"]["body"] = {"type": "doc", "content": quoted}
+    assert not is_request(verdict(body), followed=False)
+
+
+def test_jira_issue_with_a_document_as_description_has_its_words() -> None:
+    text = {"type": "doc", "content": [{"type": "paragraph", "content": [{"type": "text", "text": "It broke"}]}]}
+    issue = {"id": "1", "key": "OPS-1", "fields": {"summary": "Export", "description": text}}
+    assert verdict(payload("issue_created", issue=issue)).text == "Export\n\nIt broke"
+    changed = verdict(
+        payload("issue_updated", changelog={"items": [file_item(field="Impact", fromString=None, toString=text)]})
+    )
+    assert changed.facts["changes"] == ["Impact:  -> It broke"]
+
+
 def test_jira_event_of_a_customer_of_a_service_project_says_so() -> None:
     body = payload("comment_created")
     body["comment"]["author"]["accountType"] = "customer"
