@@ -232,11 +232,15 @@ def routes() -> dict[str, str]:
     }
 
 
+HOOKS = "X-AMAZON-APIGATEWAY-ANY-METHOD /hooks/{name}"
+"""The route of webhooks. Senders test an address with GET and HEAD too."""
+
+
 def test_api_routes_on_aws_equal_the_paths_of_the_embedded_server() -> None:
     receivers = {f"POST {path}": f"{source.capitalize()}Function" for source, path in PATHS.items()}
     pages = {f"GET {path}": "DashboardFunction" for path in ("/", "/healthz", "/{proxy+}")}
     pages |= {f"POST {path}": "DashboardFunction" for path in (SIGN_OUT, "/runs/{run}/feedback")}
-    others = {f"POST {interactivity.PATH}": "SlackFunction", "POST /hooks/{name}": "WebhookFunction"}
+    others = {f"POST {interactivity.PATH}": "SlackFunction", HOOKS: "WebhookFunction"}
     assert routes() == receivers | others | pages
 
 

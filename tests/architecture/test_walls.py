@@ -245,9 +245,15 @@ ALWAYS = (
         for name in ("registry", "receivers", "triggers", "apps", "connections", "manuals", "sign_ins")
     ),
     *("app/demo/", "cli/demo.py", "app/embedded/simulated.py", "app/embedded/simulators.py"),
-    *("values/parts.py", "app/new_repository/contents.py", "app/new_repository/writing.py"),
+    *(
+        "sources/webhook/senders.py",
+        "values/parts.py",
+        "app/new_repository/contents.py",
+        "app/new_repository/writing.py",
+    ),
 )
-"""The registries, the demo, the parts to install and the pipelines to write, which are about vendors by name."""
+"""The registries, the demo, well-known senders of webhooks, the parts to install and the pipelines to write, all about
+vendors by name."""
 
 
 def naming(vendor: str) -> list[str]:

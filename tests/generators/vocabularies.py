@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from gofer.sources.github.receiver import EVENTS as GITHUB_EVENTS
 from gofer.sources.jira.adf_text import MARKS, NODES
@@ -20,12 +20,22 @@ from gofer.sources.slack.attached_files import FILE
 from gofer.sources.slack.block_text import BLOCKS, ELEMENTS
 from gofer.sources.slack.message_text import ATTACHMENT, SUBTYPES
 from gofer.sources.slack.rich_text import RICH
-from gofer.sources.vocabulary import Vocabulary
+from gofer.sources.webhook import senders
 
 DOCUMENTS = Path(__file__).parents[2] / "docs"
 BEGIN = "<!-- made by `make vocabulary` -->\n"
 END = "<!-- until here -->\n"
-PAGES: Mapping[str, Sequence[Vocabulary[Any]]] = {
+
+
+class Tabled(Protocol):
+    """A vocabulary, or another list that a page shows as a table."""
+
+    def table(self) -> str:
+        """Return the table in Markdown."""
+        ...
+
+
+PAGES: Mapping[str, Sequence[Tabled]] = {
     "github.md": [GITHUB_EVENTS],
     "jira.md": [NODES, MARKS, FIELD_TYPES],
     "slack.md": (BLOCKS, ELEMENTS, RICH, ATTACHMENT, FILE, SUBTYPES),
@@ -37,11 +47,12 @@ PAGES: Mapping[str, Sequence[Vocabulary[Any]]] = {
         NOTION_RESULTS,
         NOTION_FILES,
     ],
+    "webhooks.md": [senders],
 }
 """The vocabularies by the page that shows them, in the order of the page."""
 
 
-def page(text: str, vocabularies: Sequence[Vocabulary[Any]]) -> str:
+def page(text: str, vocabularies: Sequence[Tabled]) -> str:
     """Return a page with the tables between its marks."""
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]

@@ -172,7 +172,7 @@ def front(
 
 def answer(reply: Reply) -> Response:
     """Return a receiver's reply as an HTTP response."""
-    return Response(reply.body, reply.status, media_type=reply.media_type)
+    return Response(reply.body, reply.status, dict(reply.headers), reply.media_type)
 
 
 async def healthy(request: Request) -> Response:
@@ -199,7 +199,7 @@ def _closing(response: Response) -> Response:
 
 def _raw(request: Request, body: bytes) -> RawRequest:
     headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw]
-    return RawRequest(request.method, request.url.path, headers, body)
+    return RawRequest(request.method, request.url.path, headers, body, request.url.query)
 
 
 def _check_declared(request: Request) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from gofer.check.triggers import Claim, claims
+from gofer.sources.webhook.senders import differing
 from gofer.workflows.mistake import Mistake, Rule
 from gofer.workflows.routes import fits
 from gofer.workflows.sentences import close_match
@@ -20,6 +21,11 @@ def check_conditions(workflows: Sequence[Source]) -> Iterator[Mistake]:
         if isinstance(claim.trigger.conditions, Conditions):
             yield from _odd_words(claim, claim.trigger.conditions, names)
             yield from _changed(claim, claim.trigger.conditions)
+        if claim.trigger.hook is not None:
+            for sender in differing(claim.trigger.hook.auth):
+                message = f"{sender.name} has this header, with another form of proof."
+                hint = f"If it is the sender, write `auth: {sender.written()}`."
+                yield Mistake(claim.source.file, claim.source.place(claim.loc), "unlikely-condition", message, hint)
         if claim.trigger.times is not None:
             place = claim.source.place(claim.loc)
             for finding in claim.trigger.times.uneven():

@@ -85,6 +85,10 @@ class Ingress:
     async def receive(self, request: RawRequest) -> Reply:
         """Return the response to a request. Raises nothing that a sender can cause."""
         receiver = self.receivers.get(request.path)
+        if receiver is not None:
+            handshake = receiver.handshake(request)
+            if handshake is not None:
+                return handshake.reply()
         if request.method != "POST":
             return _no_delivery(known=receiver is not None)
         if receiver is None:
@@ -106,7 +110,11 @@ class Ingress:
             level = logging.INFO
         clause = operator_clause(error.code, self.settings.get(path, ""))
         self._note(place, Outcome(verb="refused", code=error.code, reason=clause, level=level))
-        return Reply(error.status, str(error).encode())
+        headers: Sequence[tuple[str, str]] = ()
+        if error.code == "password_wrong":
+            # Many clients send a password only after this header asks for one.
+            headers = (("WWW-Authenticate", 'Basic realm="Gofer"'),)
+        return Reply(error.status, str(error).encode(), headers=headers)
 
     def _no_receiver(self, path: str) -> BadRequest:
         code: RefusalCode = "no_receiver"
@@ -144,8 +152,8 @@ class Ingress:
 
     async def _process(self, receiver: Receiver, request: RawRequest) -> Reply:
         match receiver.translate(request):
-            case Handshake(echo=echo):
-                return Reply(200, echo.encode())
+            case Handshake() as handshake:
+                return handshake.reply()
             case Registration() as offered:
                 await self.register(offered)
                 return Reply(200)

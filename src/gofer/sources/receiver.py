@@ -1,5 +1,6 @@
 """Deliveries, the possible decisions about a delivery, and the protocol of receivers."""
 
+import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
@@ -22,6 +23,8 @@ class RawRequest:
     path: str
     headers: Sequence[tuple[str, str]]
     body: bytes
+    query: str = ""
+    """The query string as it arrived, without its question mark."""
 
     def header(self, name: str) -> str | None:
         """Return the value of a header, or None when the header is missing or repeated."""
@@ -36,6 +39,8 @@ class Reply:
     status: int
     body: bytes = b""
     media_type: str = "text/plain; charset=utf-8"
+    headers: Sequence[tuple[str, str]] = ()
+    """Further headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,14 @@ class Handshake:
     """A vendor's test of the URL; the vendor expects `echo` back."""
 
     echo: str
+    media_type: str = "text/plain; charset=utf-8"
+    headers: Sequence[tuple[str, str]] = ()
+    """Headers that the vendor expects back."""
+
+    def reply(self) -> Reply:
+        """Return the answer, which no browser takes for a page."""
+        headers = (("X-Content-Type-Options", "nosniff"), *self.headers)
+        return Reply(200, self.echo.encode(), self.media_type, headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +182,10 @@ Arrival: TypeAlias = Event | Stop | Click | PossibleFeedback | Handshake | Regis
 class Receiver(Protocol):
     """The verifier and translator of one source's deliveries."""
 
+    def handshake(self, request: RawRequest) -> Handshake | None:
+        """Return the answer to a test of the URL that carries no proof of its sender; None for any other request."""
+        return None
+
     def verify(self, request: RawRequest, now: float) -> None:
         """Verify that the source itself sent the raw bytes, at about `now`. Raises BadRequest(401) otherwise."""
         ...
@@ -202,7 +219,7 @@ def refuse_unverified(request: RawRequest, now: float) -> None:
 
 def is_form(raw: bytes) -> bool:
     """Return whether a body is a form whose field `payload` holds JSON, as some vendors send it."""
-    return raw.lstrip().startswith(b"payload=")
+    return raw.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"payload=")
 
 
 def json_object(body: bytes) -> Mapping[str, object]:

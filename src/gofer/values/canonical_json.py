@@ -17,6 +17,9 @@ MAX_DEPTH = 100
 _GZIP = b"\x1f\x8b"
 """The first bytes of every gzip file. No text in UTF-8 begins with them."""
 
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+"""The byte order marks of UTF-16."""
+
 _BREAKS = "\x85\u2028\u2029"
 """Characters that end a line in Unicode and that JSON does not escape."""
 
@@ -80,11 +83,16 @@ def decode(raw: bytes) -> object:
 
 
 def decode_text(raw: bytes) -> str:
-    """Return the text of a body. Raises BadRequest(400) for bytes that are compressed or not UTF-8."""
+    """Return the text of a body without a byte order mark, which some senders write before it.
+
+    Raises BadRequest(400) for bytes that are compressed or not UTF-8.
+    """
     if raw.startswith(_GZIP):
         raise BadRequest(400, "The body is compressed with gzip; send it as it is.", code="body_compressed")
+    if raw.startswith(_UTF16) or b"\0" in raw[:2]:
+        raise BadRequest(400, "The body is text in UTF-16; send it in UTF-8.", code="body_not_utf8")
     try:
-        return raw.decode()
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadRequest(400, "The body is not text in UTF-8.", code="body_not_utf8") from error
 

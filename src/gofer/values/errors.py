@@ -179,6 +179,7 @@ RefusalCode = Literal[
     "delivery_id_missing",
     "token_missing",
     "token_wrong",
+    "password_wrong",
     "jwt_too_long",
     "jwt_malformed",
     "jwt_unknown_key",

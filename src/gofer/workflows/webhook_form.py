@@ -44,21 +44,43 @@ class Plain(Strict):
     """A way to authenticate that has no options."""
 
 
+class TokenForm(Strict):
+    """A header with the secret itself."""
+
+    header: HeaderName
+    """The header with the secret."""
+    prefix: str = ""
+    """The text before the secret in the header."""
+
+
+class BasicForm(Strict):
+    """HTTP Basic authentication with the secret as the password."""
+
+    user: str = ""
+    """The name of the user; by default any."""
+
+
 class HmacForm(Strict):
     """The signature scheme of a service."""
 
     header: HeaderName
-    """The header with the signature."""
+    """The header with the signature, or with a list of signatures and other items."""
     prefix: str = ""
-    """The text before the signature in the header, such as `sha256=`."""
+    """The text before the signature in the header, such as `sha256=` or `v1=`."""
     encoding: Literal["hex", "base64"] = "hex"
     """The encoding of the signature."""
-    algorithm: Literal["sha256", "sha512"] = "sha256"
+    algorithm: Literal["sha1", "sha256", "sha512"] = "sha256"
     """The hash algorithm of the signature."""
     template: str = "{body}"
-    """The signed text: `{body}` exactly once, and `{timestamp}` if the service signs the time."""
+    """The signed text: `{body}` exactly once, `{timestamp}` if the service signs the time, and headers by their names,
+    such as `{X-Request-Id}`."""
     timestamp_header: HeaderName | None = None
-    """The header with the time in unix seconds. With it, a signature expires after five minutes."""
+    """The header with the time: unix seconds or milliseconds, or ISO 8601. A signature with a time expires after five
+    minutes."""
+    timestamp_prefix: str = ""
+    """The text before the time, such as `t=`, if its header is a list. Without `timestamp_header` it is in `header`."""
+    secret: Literal["text", "base64", "hex"] = "text"  # noqa: S105 (an encoding)
+    """The encoding of the secret, if the service signs with the bytes that it stands for."""
 
     @model_validator(mode="after")
     def _template(self) -> "HmacForm":
@@ -66,19 +88,26 @@ class HmacForm(Strict):
             raise mistake(
                 "The template must contain `{body}` exactly once.", 'Write a template such as "{timestamp}.{body}".'
             )
-        if ("{timestamp}" in self.template) != (self.timestamp_header is not None):
+        timed = self.timestamp_header is not None or self.timestamp_prefix != ""
+        if ("{timestamp}" in self.template) != timed:
             raise mistake(
-                "`{timestamp}` in the template and the key `timestamp_header` need each other.",
+                "`{timestamp}` in the template and the key `timestamp_header` or `timestamp_prefix` need each other.",
                 "Write both, or neither.",
             )
+        for name in re.findall(r"\{([^{}]*)\}", self.template):
+            if name not in ("body", "timestamp") and not ("-" in name and _HEADER.fullmatch(name)):
+                raise mistake(
+                    f"`{{{name[:40]}}}` is no part of a signed text.",
+                    "Write `{body}`, `{timestamp}` or a header such as `{X-Request-Id}`; write an address as it is.",
+                )
         return self
 
 
 class JwtForm(Strict):
     """The JWTs that a webhook accepts."""
 
-    issuer: str = Field(min_length=1)
-    """The `iss` claim of the tokens."""
+    issuer: str = ""
+    """The `iss` claim of the tokens. Only a sender with a secret (HS256) may have none."""
     audience: str = Field(min_length=1)
     """The value that the `aud` claim of the tokens must contain."""
     algorithms: tuple[Algorithm, ...] = Field(default=("RS256",), min_length=1)
@@ -95,6 +124,8 @@ class JwtForm(Strict):
                 "HS256 uses a secret, and the other algorithms use public keys.",
                 "Write `algorithms: [HS256]` without `jwks`.",
             )
+        if "HS256" not in self.algorithms and not self.issuer:
+            raise mistake("The issuer of the tokens is missing.", "Write `issuer`, the `iss` claim of its tokens.")
         if "HS256" not in self.algorithms and self.jwks is None:
             raise mistake("The public keys are missing.", "Write `jwks: keys.json`, a file in the folder of this file.")
         if not isinstance(self.jwks, str | dict | None):
@@ -109,6 +140,10 @@ class AuthForm(Strict):
     """The Standard Webhooks scheme, which signs id, time and body."""
     bearer: Plain | None = None
     """The secret itself, sent as `Authorization: Bearer <secret>`."""
+    token: TokenForm | None = None
+    """The secret itself, in another header."""
+    basic: BasicForm | None = None
+    """The secret as the password of HTTP Basic authentication."""
     hmac: HmacForm | None = None
     """A signature in a header, in the scheme of the service."""
     jwt: JwtForm | None = None
@@ -116,17 +151,20 @@ class AuthForm(Strict):
 
     @model_validator(mode="after")
     def _one(self) -> "AuthForm":
-        if len([form for form in (self.standard, self.bearer, self.hmac, self.jwt) if form is not None]) != 1:
+        forms = (self.standard, self.bearer, self.token, self.basic, self.hmac, self.jwt)
+        if len([form for form in forms if form is not None]) != 1:
             raise mistake("A webhook needs exactly one way to authenticate its callers.", f"Write {_WAYS}.")
         return self
 
 
-_WAYS = "`standard`, `bearer`, `{hmac: {…}}` or `{jwt: {…}}`"
+_WORDS = ("standard", "bearer", "basic")
+"""The ways that need no options."""
+_WAYS = "`standard`, `bearer`, `basic`, `{token: {…}}`, `{hmac: {…}}` or `{jwt: {…}}`"
 
 
 def _auth(value: object) -> object:
     if isinstance(value, str):
-        if value not in ("standard", "bearer"):
+        if value not in _WORDS:
             raise mistake(f"`{value[:40]}` is not a way to authenticate callers.", f"Write {_WAYS}.")
         return {value: {}}
     return value
@@ -138,7 +176,7 @@ class WebhookForm(Strict):
     name: HookName
     """The last part of the webhook's path, made of a-z, 0-9 and `-`."""
     auth: Annotated[
-        AuthForm, BeforeValidator(_auth, json_schema_input_type=Literal["standard", "bearer"] | AuthForm)
+        AuthForm, BeforeValidator(_auth, json_schema_input_type=Literal["standard", "bearer", "basic"] | AuthForm)
     ] = AuthForm(standard=Plain())
     """How callers authenticate."""
     key: Annotated[str, AfterValidator(_checked_key)] | None = None
@@ -172,8 +210,15 @@ def _compiled(form: WebhookForm, folder: Path) -> dict[str, object]:
 def _compiled_auth(auth: AuthForm, folder: Path) -> dict[str, object]:
     if auth.hmac is not None:
         form = auth.hmac
+        # Keys that receivers of earlier versions do not know are left out where they are not used.
+        known = form.model_dump(exclude={"timestamp_prefix", "secret"})
+        added = form.model_dump(include={"timestamp_prefix", "secret"}, exclude_defaults=True)
         headers = {"header": form.header.lower(), "timestamp_header": (form.timestamp_header or "").lower()}
-        return {"kind": "hmac", **form.model_dump(), **headers}
+        return {"kind": "hmac", **known, **added, **headers}
+    if auth.token is not None:
+        return {"kind": "token", "header": auth.token.header.lower(), "prefix": auth.token.prefix}
+    if auth.basic is not None:
+        return {"kind": "basic", "user": auth.basic.user}
     if auth.jwt is not None:
         form = auth.jwt
         named = {"issuer": form.issuer, "audience": form.audience, "leeway": form.leeway}

@@ -1,6 +1,8 @@
 """Deliveries to each receiver, signed as by their senders, and faulty variants of them."""
 
+import base64
 import copy
+import hmac
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +25,7 @@ from gofer.sources.slack import interactivity
 from gofer.sources.slack.receiver import sign as slack_sign
 from gofer.sources.webhook.hook import Hmac
 from gofer.sources.webhook.jwt_bearer import JwtProof
-from gofer.sources.webhook.proofs import hmac_signature, standard_signature
+from gofer.sources.webhook.proofs import standard_signature
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
@@ -128,7 +130,11 @@ def _bearer(body: bytes) -> Headers:
 
 def _hmac(body: bytes) -> Headers:
     at = str(int(NOON))
-    return [("X-At", at), ("X-Sum", "sum=" + hmac_signature(Hmac(**HMAC), BEARER, at, body))]
+    form = Hmac(**HMAC)
+    base = form.template.replace("{timestamp}", at).encode().replace(b"{body}", body)
+    digest = hmac.new(BEARER.reveal().encode(), base, form.algorithm)
+    signature = digest.hexdigest() if form.encoding == "hex" else base64.b64encode(digest.digest()).decode()
+    return [("X-At", at), ("X-Sum", "sum=" + signature)]
 
 
 def _jwt(body: bytes) -> Headers:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
+from gofer.sources.webhook.hook import Basic, Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, Token, read_hooks
 from gofer.values.errors import ConfigError
 from gofer.values.secret import Secret
 from gofer.workflows.form import fill
@@ -41,6 +41,20 @@ def hook(folder: Path, text: str) -> Hook:
         ("{name: n, auth: standard, key: /id}", Standard(), Pointer("/id")),
         ("{name: n, auth: bearer, key: X-Request-Id}", Bearer(), Header("x-request-id")),
         ("{name: n, auth: {hmac: {header: X-Sig}}}", Hmac("x-sig"), None),
+        ("{name: n, auth: {token: {header: X-Gitlab-Token}}}", Token("x-gitlab-token"), None),
+        (
+            "{name: n, auth: {token: {header: Authorization, prefix: GenieKey }}}",
+            Token("authorization", "GenieKey"),
+            None,
+        ),
+        ("{name: n, auth: basic}", Basic(), None),
+        ("{name: n, auth: {basic: {user: gofer}}}", Basic("gofer"), None),
+        (
+            'name: n\nauth: {hmac: {header: A, timestamp_prefix: t, template: "{X-Id}{timestamp}{body}", secret: hex}}',
+            Hmac("a", template="{X-Id}{timestamp}{body}", timestamp_prefix="t", secret="hex"),
+            None,
+        ),
+        ("{name: n, auth: {jwt: {audience: a, algorithms: [HS256]}}}", Jwt("", "a", ("HS256",), (), 60.0), None),
         (
             """name: n
 auth:
@@ -95,7 +109,7 @@ def test_webhook_key_file_without_keys_is_named(tmp_path: Path, held: str | None
         ("auth: bearer", "w.yaml:1:1: The key `name` is missing."),
         ("name: New Hire", "w.yaml:1:7: `New Hire` is not a name for a webhook."),
         ("name: ../x", "w.yaml:1:7: `../x` is not a name for a webhook."),
-        ("name: n\nauth: basic", "w.yaml:2:7: `basic` is not a way to authenticate callers."),
+        ("name: n\nauth: digest", "w.yaml:2:7: `digest` is not a way to authenticate callers."),
         (
             "name: n\nauth: {bearer: {}, standard: {}}",
             "w.yaml:2:7: A webhook needs exactly one way to authenticate its callers.",
@@ -113,8 +127,14 @@ def test_webhook_key_file_without_keys_is_named(tmp_path: Path, held: str | None
         ),
         (
             'name: n\nauth: {hmac: {header: X, template: "{timestamp}{body}"}}',
-            "w.yaml:2:14: `{timestamp}` in the template and the key `timestamp_header` need each other.",
+            "w.yaml:2:14: `{timestamp}` in the template and the key `timestamp_header` or `timestamp_pr",
         ),
+        (
+            'name: n\nauth: {hmac: {header: X, template: "{method}{url}{body}"}}',
+            "w.yaml:2:14: `{method}` is no part of a signed text. Write `{body}`, `{timestamp}` or a header such as",
+        ),
+        ("name: n\nauth: {jwt: {audience: a, jwks: k.json}}", "w.yaml:2:13: The issuer of the tokens is missing."),
+        ("name: n\nauth: {token: {}}", "w.yaml:2:15: The key `auth.token.header` is missing."),
         ("name: n\nauth: {jwt: {issuer: i, audience: a}}", "w.yaml:2:13: The public keys are missing."),
         (
             "name: n\nauth: {jwt: {issuer: i, audience: a, jwks: k.json, algorithms: [HS256, RS256]}}",
@@ -128,7 +148,7 @@ def test_webhook_key_file_without_keys_is_named(tmp_path: Path, held: str | None
         ("name: n\nkey: the id", "w.yaml:2:6: `the id` is not a header name."),
         (
             "name: n\nauth: {hmac: {prefix: v0}}",
-            "w.yaml:2:14: The key `auth.hmac.header` is missing. Add `header: …`. The header with the signature.",
+            "w.yaml:2:14: The key `auth.hmac.header` is missing. Add `header: …`. The header with the signature,",
         ),
         (
             "name: n\nauth: {hmac: {header: X, hash: md5}}",

@@ -31,7 +31,8 @@ def read_request(event: object) -> RawRequest | None:
     headers = [(name.lower(), as_text(value)) for name, value in as_object(fields.get("headers")).items()]
     if cookies := [as_text(cookie) for cookie in as_list(fields.get("cookies"))]:
         headers.append(("cookie", "; ".join(cookies)))
-    return RawRequest(method.upper(), _below_stage(path, as_text(context.get("stage"))), headers, body)
+    place = _below_stage(path, as_text(context.get("stage")))
+    return RawRequest(method.upper(), place, headers, body, query(event))
 
 
 def query(event: object) -> str:
@@ -41,7 +42,7 @@ def query(event: object) -> str:
 
 def response(reply: Reply) -> Response:
     """Return the answer of a receiver in API Gateway's format."""
-    return respond(reply.status, [("content-type", reply.media_type)], reply.body)
+    return respond(reply.status, [("content-type", reply.media_type), *reply.headers], reply.body)
 
 
 def respond(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> Response:

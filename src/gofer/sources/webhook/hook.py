@@ -23,21 +23,43 @@ class Bearer:
 
 
 @dataclass(frozen=True, slots=True)
-class Hmac:
-    """A header with an HMAC over the body; many services define their own."""
+class Token:
+    """The secret itself in a header that the service names."""
 
     header: str
     """The name of the header in lower case."""
     prefix: str = ""
-    """The text before the signature, such as `sha256=`."""
+    """The text before the secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Basic:
+    """HTTP Basic authentication with the secret as the password."""
+
+    user: str = ""
+    """The name of the user; empty for any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hmac:
+    """A header with an HMAC over the body; many services define their own."""
+
+    header: str
+    """The name of the header in lower case. Its value may be a list, of which each item may be a signature."""
+    prefix: str = ""
+    """The text before a signature, such as `sha256=`."""
     encoding: str = "hex"
     """The encoding of the signature: hex or base64."""
     algorithm: str = "sha256"
-    """The hash function: sha256 or sha512."""
+    """The hash function: sha1, sha256 or sha512."""
     template: str = "{body}"
-    """The signed text. `{timestamp}` is the value of `timestamp_header`."""
+    """The signed text. `{timestamp}` is the signed time, and a name with `-` in braces is the value of that header."""
     timestamp_header: str = ""
-    """The name of the header with the signed time, in lower case; empty if the sender signs no time."""
+    """The name of the header with the signed time, in lower case; empty if `header` has it or no time is signed."""
+    timestamp_prefix: str = ""
+    """The text before the time in a header that is a list; empty if the time is the whole value."""
+    secret: str = "text"  # noqa: S105 (an encoding)
+    """The encoding of the secret: text, base64 or hex."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +67,7 @@ class Jwt:
     """OAuth 2 access tokens that are JWTs: `Authorization: Bearer <token>`."""
 
     issuer: str
+    """The required issuer; empty if a sender with a shared secret names none."""
     audience: str
     algorithms: tuple[str, ...]
     """RS256 and ES256, or only HS256."""
@@ -54,7 +77,7 @@ class Jwt:
     """The seconds by which clocks may differ."""
 
 
-Auth: TypeAlias = Standard | Bearer | Hmac | Jwt
+Auth: TypeAlias = Standard | Bearer | Token | Basic | Hmac | Jwt
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +148,10 @@ def _auth(value: Mapping[str, object]) -> Auth:
             return Standard()
         case "bearer":
             return Bearer()
+        case "token":
+            return Token(**cast(dict[str, str], fields))
+        case "basic":
+            return Basic(**cast(dict[str, str], fields))
         case "hmac":
             return Hmac(**cast(dict[str, str], fields))
         case "jwt":

@@ -6,6 +6,7 @@ without such a hook must not import it.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -26,6 +27,8 @@ SECRET_BYTES = 32
 """The fewest bytes of a secret for HS256."""
 TOKEN_LIMIT = 16_000
 """The most characters of a token."""
+_JWT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
+"""A token alone. Some senders leave `Bearer` out."""
 _ALGORITHMS = {"RSA": "RS256", "EC": "ES256"}
 """Algorithms by the type of the key."""
 # This module checks the times itself, with the clock that is passed in.
@@ -57,7 +60,11 @@ class JwtProof:
 
     def __call__(self, request: RawRequest, now: float) -> None:
         """Verify the token of a request. Raises BadRequest(401)."""
-        self.claims(bearer_token(request), now)
+        bare = request.header("authorization") or ""
+        if _JWT.fullmatch(bare):
+            self.claims(bare, now)
+        else:
+            self.claims(bearer_token(request), now)
 
     def claims(self, token: str, now: float) -> Mapping[str, object]:
         """Return the claims of a token after it is verified. Raises BadRequest(401)."""
@@ -96,7 +103,7 @@ class JwtProof:
             key.value,
             algorithms=[key.algorithm],
             audience=self.form.audience,
-            issuer=self.form.issuer,
+            issuer=self.form.issuer or None,
             options=cast(Any, _OPTIONS),
         )
 

@@ -1,96 +1,29 @@
 """The receiver of one webhook: it verifies the caller, and translates the body of a call into an event."""
 
 import hashlib
-import json
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
-from urllib.parse import parse_qsl
 
 from typing_extensions import override
 
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Receiver
-from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard
-from gofer.sources.webhook.proofs import BearerProof, HmacProof, Proof, StandardProof
-from gofer.values.canonical_json import as_list, as_object, clean, decode, decode_text
+from gofer.sources.webhook.content import Content, read_content, value_at
+from gofer.sources.webhook.handshakes import proven_handshake, signed_word, unproven_handshake, word_to_sign
+from gofer.sources.webhook.hook import Basic, Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, Token
+from gofer.sources.webhook.proofs import (
+    BasicProof,
+    BearerProof,
+    HmacProof,
+    Proof,
+    StandardProof,
+    TokenProof,
+    standard_header,
+)
+from gofer.values.canonical_json import clean, decode
 from gofer.values.errors import BadRequest, ConfigError
 from gofer.values.events import Actor, Event, checked_traceparent
 from gofer.values.secret import Secret
-
-INDENTED = 40_000
-"""The most characters of a JSON body that is shown indented. A model reads such a body in one piece."""
-FIELDS = 1_000
-"""The most fields of a form."""
-_JSON = re.compile(r"application/(?:[\w.+-]+\+)?json", re.ASCII)
-_INDEX = re.compile(r"0|[1-9][0-9]{0,6}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """A parsed body."""
-
-    value: object
-    """The JSON value, or the fields of a form as an object; None for text."""
-    text: str
-    """The body as text, without lone surrogates."""
-
-    def shown(self) -> str:
-        """Return the whole body for a model: short JSON is indented, anything else is unchanged."""
-        if self.value is not None:
-            indented = clean(json.dumps(self.value, indent=2, ensure_ascii=False))
-            if len(indented) <= INDENTED:
-                return indented
-        return self.text
-
-
-def read_content(body: bytes, media_type: str) -> Content:
-    """Return a body, parsed by its Content-Type, or as JSON if it looks like JSON. Raises BadRequest(400)."""
-    text = decode_text(body)
-    declared = media_type.partition(";")[0].strip().lower()
-    if not text.strip():
-        return Content(None, text)
-    if _JSON.fullmatch(declared):
-        return Content(decode(body), text)
-    if text.lstrip().startswith(("{", "[")):
-        # Many tools send JSON with a default Content-Type.
-        try:
-            return Content(decode(body), text)
-        except BadRequest:
-            pass
-    if declared == "application/x-www-form-urlencoded":
-        return Content(_form(text), text)
-    return Content(None, text)
-
-
-def _form(text: str) -> Mapping[str, object]:
-    try:
-        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS)
-    except ValueError as error:
-        raise BadRequest(400, f"The form has more than {FIELDS} fields.", code="form_too_many_fields") from error
-    fields: dict[str, list[str]] = {}
-    for name, value in pairs:
-        fields.setdefault(name, []).append(value)
-    form: dict[str, object] = {**fields}
-    for name, values in fields.items():
-        if len(values) == 1:
-            form[name] = values[0]
-    return form
-
-
-def value_at(value: object, pointer: str) -> object:
-    """Return the value at a JSON pointer (RFC 6901), or None."""
-    for part in pointer.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list):
-            items = as_list(value)  # pyright: ignore[reportUnknownArgumentType]
-            if not _INDEX.fullmatch(name) or int(name) >= len(items):
-                return None
-            value = items[int(name)]
-        else:
-            value = as_object(value).get(name)
-    return value
-
 
 WINDOW = 600
 """The seconds within which an equal body without a key counts as the same call."""
@@ -109,14 +42,22 @@ class WebhookReceiver(Receiver):
     proof: Proof
 
     @override
+    def handshake(self, request: RawRequest) -> Handshake | None:
+        return unproven_handshake(request, self.hook.secrets)
+
+    @override
     def verify(self, request: RawRequest, now: float) -> None:
         self.proof(request, now)
 
     @override
     def translate(self, request: RawRequest) -> Event | Handshake | Ignored:
         content = read_content(request.body, request.header("content-type") or "")
+        # Programs that only explain a payload translate without asking for a handshake first.
+        handshake = self.handshake(request) or self._proven_handshake(request, content.value)
+        if handshake is not None:
+            return handshake
         name = self.hook.name
-        body_digest = hashlib.sha256(request.body).hexdigest()
+        body_digest = hashlib.sha256(content.repeated).hexdigest()
         key = self._key(request, content)
         identity = (name, "body", body_digest)
         conversation = body_digest[:24]
@@ -145,6 +86,13 @@ class WebhookReceiver(Receiver):
             window=window,
         )
 
+    def _proven_handshake(self, request: RawRequest, value: object) -> Handshake | None:
+        """Return the answer to a verified test of the address. The secret that signed the test signs the answer."""
+        word = word_to_sign(value)
+        if word and isinstance(self.proof, HmacProof):
+            return signed_word(word, self.proof.signed_like(request, word))
+        return proven_handshake(request, value)
+
     def _key(self, request: RawRequest, content: Content) -> str:
         """Return the sender's key for this call; empty if the hook has no keys. Raises BadRequest(400)."""
         match self.hook.key:
@@ -154,7 +102,7 @@ class WebhookReceiver(Receiver):
             case Header(name=name):
                 return _checked(request.header(name), f"The header {name} is missing or repeated")
             case None if isinstance(self.hook.auth, Standard):
-                return _checked(request.header("webhook-id"), "The header webhook-id is missing")
+                return _checked(standard_header(request, "id"), "The header webhook-id is missing")
             case None:
                 return ""
 
@@ -173,6 +121,10 @@ def _proof(hook: Hook, jwt: JwtProofs | None) -> Proof:
             return StandardProof(hook.secrets)
         case Bearer():
             return BearerProof(hook.secrets)
+        case Token() as form:
+            return TokenProof(form, hook.secrets)
+        case Basic() as form:
+            return BasicProof(form, hook.secrets)
         case Hmac() as form:
             return HmacProof(form, hook.secrets)
         case Jwt() as form:

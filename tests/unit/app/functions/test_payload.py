@@ -28,7 +28,7 @@ def event(path: str = "/slack/events", *, stage: str = "$default", **fields: obj
 def test_api_gateway_request_keeps_method_path_headers_and_body() -> None:
     request = read_request(event())
     headers = [("content-type", "application/json"), ("x-slack-signature", "v0=ab")]
-    assert request == RawRequest("POST", "/slack/events", headers, '{"text":"häu"}'.encode())
+    assert request == RawRequest("POST", "/slack/events", headers, '{"text":"häu"}'.encode(), "a=1")
 
 
 def test_base64_body_has_the_signed_bytes() -> None:

@@ -9,11 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.sources.receiver import RawRequest
-from gofer.sources.webhook.hook import Hmac
-from gofer.sources.webhook.proofs import SIGNATURES, BearerProof, HmacProof, Proof, StandardProof
+from gofer.sources.webhook.hook import Basic, Hmac, Hook, Token
+from gofer.sources.webhook.proofs import (
+    SIGNATURES,
+    BasicProof,
+    BearerProof,
+    HmacProof,
+    Proof,
+    StandardProof,
+    TokenProof,
+)
 from gofer.values.errors import BadRequest, ConfigError
 from gofer.values.secret import Secret
-from support.sources.webhook_calls import KEY, SECRET, WHSEC, Headers, bearing, post, signed
+from support.sources.webhook_calls import KEY, SECRET, WHSEC, Headers, Reception, bearing, post, signed
 from support.stand_ins import NOON
 
 BODY = b'{"id": 7}'
@@ -160,3 +168,93 @@ def test_proofs_accept_every_correctly_signed_delivery(body: bytes, delivery: st
     assert not lets_in(STANDARD, post(body, signed(body, delivery, key=KEY + b"x")))
     for form in FORMS:
         assert lets_in(HmacProof(form, [Secret(SECRET)]), post(body, as_the_sender_signs(form, body)))
+
+
+@pytest.mark.parametrize(
+    ("secret", "encoding"), [("no base64!", "base64"), ("", "base64"), ("xyz", "hex"), (" ", "hex")]
+)
+def test_secret_in_another_encoding_than_the_file_says_is_refused_at_the_start(secret: str, encoding: str) -> None:
+    with pytest.raises(ConfigError, match=f"is not {encoding}"):
+        HmacProof(Hmac("x-signature", secret=encoding), [Secret(secret)])
+
+
+@pytest.mark.parametrize(
+    ("time", "good"),
+    [
+        (str(int(NOON)), True),
+        (f"{int(NOON)}.25", True),
+        (str(int(NOON * 1000)), True),
+        ("2026-11-21T12:00:00Z", True),
+        ("2026-11-21T13:00:00.123456789+01:00", True),
+        ("2026-11-21 12:00:00", True),
+        ("2026-11-21T13:00:00Z", False),
+        (str(int(NOON * 1000) - 302_000), False),
+        ("Sat, 21 Nov 2026 12:00:00 GMT", False),
+        ("99999999999999999999", False),
+        ("", False),
+    ],
+)
+def test_signed_time_is_read_in_each_form_of_senders(time: str, good: bool) -> None:
+    form = Hmac("x-signature", template="{timestamp}.{body}", timestamp_header="x-time")
+    assert lets_in(HmacProof(form, [Secret(SECRET)]), post(BODY, as_the_sender_signs(form, BODY, time=time))) is good
+
+
+@pytest.mark.parametrize("times", ["", f"t={int(NOON)},t={int(NOON)},", "t=,"])
+def test_list_of_signatures_needs_exactly_one_time(times: str) -> None:
+    form = Hmac("x-signature", "v1=", template="{timestamp}.{body}", timestamp_prefix="t=")
+    proof = HmacProof(form, [Secret(SECRET)])
+    digest = hmac.new(SECRET.encode(), f"{int(NOON)}.".encode() + BODY, hashlib.sha256).hexdigest()
+    assert lets_in(proof, post(BODY, [("x-signature", f"t={int(NOON)}, v1={digest}")]))
+    assert not lets_in(proof, post(BODY, [("x-signature", f"{times}v1={digest}")]))
+
+
+def test_signed_header_must_be_there_once() -> None:
+    form = Hmac("x-signature", template="{X-Id}{body}")
+    proof = HmacProof(form, [Secret(SECRET)])
+    signature = ("x-signature", hmac.new(SECRET.encode(), b"7" + BODY, hashlib.sha256).hexdigest())
+    assert lets_in(proof, post(BODY, [signature, ("X-Id", "7")]))
+    assert not lets_in(proof, post(b"7" + BODY, [signature]))
+    assert not lets_in(proof, post(BODY, [signature, ("X-Id", "7"), ("X-Id", "7")]))
+    assert not lets_in(proof, post(BODY, [signature, ("X-Id", "{body}")]))
+
+
+def basic(text: str) -> Headers:
+    return [("Authorization", "Basic " + base64.b64encode(text.encode()).decode())]
+
+
+@pytest.mark.parametrize(
+    ("headers", "any_user", "gofer"),
+    [
+        (basic(f"gofer:{SECRET}"), True, True),
+        (basic(f"other:{SECRET}"), True, False),
+        (basic(f":{SECRET}"), True, False),
+        (basic(SECRET), False, False),
+        (basic("gofer:"), False, False),
+        (basic(f"gofer:{SECRET}:"), False, False),
+        ([("Authorization", "Basic é")], False, False),
+        ([("Authorization", "Basic a")], False, False),
+        (bearing(), False, False),
+        ([], False, False),
+    ],
+)
+def test_basic_authentication_needs_the_secret_and_the_named_user(
+    headers: Headers, any_user: bool, gofer: bool
+) -> None:
+    secrets = [Secret("the-one-before"), Secret(SECRET)]
+    found = [lets_in(BasicProof(form, secrets), post(BODY, headers)) for form in (Basic(), Basic("gofer"))]
+    assert found == [any_user, gofer]
+
+
+@pytest.mark.parametrize("value", ["", "Key=", SECRET, f"Key={SECRET}x", f"key={SECRET}", "Key=é"])
+def test_token_of_a_header_must_be_the_secret_after_its_prefix(value: str) -> None:
+    proof = TokenProof(Token("x-token", "Key="), [Secret("the-one-before"), Secret(SECRET)])
+    assert lets_in(proof, post(BODY, [("X-Token", f"Key={SECRET}")]))
+    assert not lets_in(proof, post(BODY, [("X-Token", value)]))
+    assert not lets_in(proof, post(BODY, [("X-Token", f"Key={SECRET}")] * 2))
+
+
+@pytest.mark.anyio
+async def test_missing_password_is_asked_for() -> None:
+    reception = Reception([Hook("new-hire", Basic(), [Secret(SECRET)])])
+    reply = await reception.ingress.receive(post(BODY))
+    assert (reply.status, dict(reply.headers)) == (401, {"WWW-Authenticate": 'Basic realm="Gofer"'})

@@ -11,8 +11,9 @@ from gofer.journal.entries import RunAccepted
 from gofer.journal.log import read_journal
 from gofer.runtime.retention import delete
 from gofer.sources.receiver import BODY_LIMIT
+from gofer.sources.webhook.content import INDENTED
 from gofer.sources.webhook.hook import Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, read_hooks
-from gofer.sources.webhook.receiver import INDENTED, KEY_LIMIT, WINDOW, WebhookReceiver, webhook_receivers
+from gofer.sources.webhook.receiver import KEY_LIMIT, WINDOW, WebhookReceiver, webhook_receivers
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
