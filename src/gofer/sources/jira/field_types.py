@@ -10,7 +10,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from difflib import get_close_matches
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from pydantic import BeforeValidator
 
 from gofer.sources.jira.adf import document
 from gofer.sources.jira.api import Fields, JiraApi
@@ -21,7 +23,22 @@ from gofer.tools.definition import Call
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
-Given = str | bool | float | list[str]
+
+def _plain(value: object) -> object:
+    """Return the words of a value that a model wrote in the form of Jira's requests; any other value as it is."""
+    if isinstance(value, list):
+        return [_plain(one) for one in as_list(value)]  # pyright: ignore[reportUnknownArgumentType]
+    fields = as_object(value)
+    words = [as_text(fields[key]) for key in ("value", "name", "key", "id") if key in fields]
+    if not words:
+        return value
+    child = _plain(fields.get("child"))
+    if isinstance(child, str):
+        return f"{words[0]} > {child}"
+    return words[0]
+
+
+Given = Annotated[str | bool | float | list[str], BeforeValidator(_plain)]
 """A value as a model writes it."""
 FIELDS = (
     'Other fields of the form by name, as {"Severity": "High", "Components": ["Web"]}. A refusal says what they take.'

@@ -120,6 +120,23 @@ def test_jira_value_that_does_not_fit_is_refused_before_sending(given: dict[str,
     play(story, FORMS)
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ({"value": "High"}, "High"),
+        ([{"name": "Web"}, "Ledger"], ["Web", "Ledger"]),
+        ({"value": "Computer", "child": {"value": "Laptop"}}, "Computer > Laptop"),
+        ({"key": "PAY-1"}, "PAY-1"),
+        ({"id": "3"}, "3"),
+        (3, 3.0),
+        (True, True),
+    ],
+)
+def test_jira_value_in_the_form_of_requests_is_read_as_its_words(written: object, read: object) -> None:
+    asked = {"project": "PAY", "type": "Bug", "summary": "s", "fields": {"Field": written}}
+    assert CreateIssue.model_validate(asked).fields == {"Field": read}
+
+
 def test_jira_wrong_values_are_refused_together() -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ToolError) as refused:
