@@ -27,7 +27,7 @@ def event(source: str, **place: str) -> Event:
     [
         (event("jira", issue="PAY-17"), "jira_add_comment", {"issue": "PAY-17"}),
         (event("notion", page="p1"), "notion_add_comment", {"page": "p1"}),
-        (event("notion", page="p1", discussion="d1"), "notion_add_comment", {"discussion": "d1"}),
+        (event("notion", page="p1", comment="c1"), "notion_add_comment", {}),
         (
             event("github", repository="acme/shop", number="7"),
             "github_add_comment",

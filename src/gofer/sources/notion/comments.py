@@ -282,7 +282,13 @@ async def _own_discussion(api: NotionApi, call: Call, on: str, arguments: AddCom
         return known
     found = await _comment(api, call, comment)
     if not found:
-        found = [one async for one in open_comments(api, call, on) if one.get("id") == comment]
+        listed = Discussions()
+        try:
+            await _read_place(api, call, on, listed)
+        except NotionRefusal as refused:
+            if refused.is_outage:
+                raise
+        found = [one for one in listed.comments if one.get("id") == comment]
     return as_text(found[0].get("discussion_id")) if found else ""
 
 

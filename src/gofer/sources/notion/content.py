@@ -139,7 +139,8 @@ class _Reading:
                 refused = await self.below(inner, depth + 2) or refused
         if refused:
             line = self.content.lines[place]
-            note = f"(Notion does not give Gofer what is inside; {one_line(refused)})"
+            part = "the original" if original else "what is inside"
+            note = f"(Gofer may not read {part}: Notion refused with {one_line(refused)})"
             self.content.lines[place] = replace(line, text=f"{line.text} {note}")
 
 

@@ -95,11 +95,7 @@ async def notion_query_database(api: NotionApi, call: Call, arguments: QueryData
     if arguments.cursor:
         body["start_cursor"] = arguments.cursor
     found = await api.post(call, f"data_sources/{as_text(source.get('id'))}/query", **body)
-    completion = Completion(api, call)
-    rows = [await completion.page(as_object(one)) for one in as_list(found.get("results"))]
-    labelled = await Labels(api, call).add({"rows": [row.get("properties") for row in rows]})
-    named = zip(rows, as_list(labelled.get("rows")), strict=True)
-    return _rows_result(source, {**found, "results": [{**row, "properties": values} for row, values in named]})
+    return _rows_result(source, {**found, "results": await _whole_rows(api, call, as_list(found.get("results")))})
 
 
 @notion_query_database.mock
@@ -110,6 +106,21 @@ def _mock_query(arguments: QueryDatabase) -> ToolResult:
         name = "Pages"
     row = mock_page(uuid(arguments.database), "Something to read", arguments.database)
     return _rows_result(mock_source(name), {"results": [row], "has_more": False})
+
+
+async def _whole_rows(api: NotionApi, call: Call, found: Sequence[object]) -> Sequence[Fields]:
+    """Return rows with complete properties, in which people have names."""
+    completion = Completion(api, call)
+    labels = Labels(api, call)
+    rows: list[Fields] = []
+    for row in map(as_object, found):
+        values: Fields = {}
+        # A row of a wiki can be a database, which has a schema in place of values.
+        if row.get("object") == "page":
+            whole = await completion.page(row)
+            values = await labels.add(as_object(whole.get("properties")))
+        rows.append({**row, "properties": values})
+    return rows
 
 
 def _rows_result(source: Fields, found: Fields) -> ToolResult:
@@ -157,6 +168,9 @@ async def _by_id(api: NotionApi, call: Call, id_: str) -> Fields:
         sources = [{"id": id_}]
     if len(sources) == 1:
         return await api.get(call, f"data_sources/{as_text(as_object(sources[0]).get('id'))}")
+    if not sources:
+        raise ToolError("Notion gives Gofer no data source of that database. If it is a view of another database, "
+                        "share that one with Gofer's connection and use its id.")  # fmt: skip
     names = ", ".join(
         f"{one_line(as_text(as_object(one).get('name')))} ({as_object(one).get('id')})" for one in sources
     )

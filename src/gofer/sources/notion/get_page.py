@@ -177,7 +177,9 @@ def _content(content: Content, files: Files) -> list[str]:
     if files.left_out:
         notes.append(f"(Gofer cannot open {files.left_out} further files of the page.)")
     if content.refused:
-        notes.append(f"(Notion does not give Gofer the content, or the rest of it; {one_line(content.refused, 400)})")
+        notes.append(
+            f"(Gofer may not read the content, or its rest: Notion refused with {one_line(content.refused, 400)})"
+        )
     if rows:
         return ["", "Content, each block after its id in brackets:", *rows, *notes]
     return ["", *(notes or ["The page has no content."])]

@@ -143,9 +143,11 @@ def _date(inner: object, _: Rich) -> str | None:
     return date_text(as_object(inner)) or None
 
 
-def _unique_id(inner: object, _: Rich) -> str:
+def _unique_id(inner: object, _: Rich) -> str | None:
     prefix = as_text(as_object(inner).get("prefix"))
     number = as_object(inner).get("number")
+    if number is None:
+        return None
     if prefix:
         return f"{prefix}-{number}"
     return str(number)

@@ -9,6 +9,7 @@ from gofer.sources.notion.comments import AddComment, notion_add_comment
 from gofer.sources.notion.get_page import GetPage, notion_get_page
 from gofer.tools.declare import bind_all
 from gofer.tools.definition import Call
+from gofer.values.errors import TemporaryError
 from gofer_simulators.faults import Fault
 from gofer_simulators.notion.simulator import NotionSimulator
 from gofer_simulators.notion.workspace import Comment
@@ -134,5 +135,27 @@ def test_author_without_a_name_stands_with_the_id() -> None:
         notion.workspace.users[SAM] = replace(notion.workspace.users[SAM], name="")
         read = (await notion_get_page.act(API, call, GetPage())).text
         assert f"  Person {SAM} at " in read
+
+    play(story)
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_answer_stands_on_the_page_when_comments_cannot_be_read(status: int) -> None:
+    async def story(notion: NotionSimulator, call: Call) -> None:
+        question = notion.people.comment(CACHE, "Is this right?", by=ADA, block=INTRO)
+        notion.faults.add("GET", "/v1/comments*", Fault("status", status), times=2)
+        await notion_add_comment.act(API, asked(call, question), AddComment(text="Yes."))
+        assert [one.block for one in answers(notion)] == [INTRO]
+
+    play(story)
+
+
+def test_outage_while_the_discussion_is_looked_up_writes_no_answer() -> None:
+    async def story(notion: NotionSimulator, call: Call) -> None:
+        question = notion.people.comment(CACHE, "Is this right?", by=ADA, block=INTRO)
+        notion.faults.add("GET", "/v1/comments*", Fault("status", 503))
+        with pytest.raises(TemporaryError):
+            await notion_add_comment.act(API, asked(call, question), AddComment(text="Yes."))
+        assert answers(notion) == []
 
     play(story)

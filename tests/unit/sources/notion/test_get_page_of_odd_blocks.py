@@ -191,6 +191,26 @@ def test_notion_database_with_several_data_sources_is_refused_with_their_ids() -
         asyncio.run(notion_query_database.act(API, call, QueryDatabase(database=RFCS)))
 
 
+def test_notion_view_of_a_database_is_refused_with_advice() -> None:
+    call = any_call(AnsweringHttp(lambda _, __: {"object": "database", "data_sources": []}), key="k", actor="u")
+    with pytest.raises(ToolError, match="no data source of that database"):
+        asyncio.run(notion_query_database.act(API, call, QueryDatabase(database=RFCS)))
+
+
+def test_notion_row_that_is_a_database_has_no_values() -> None:
+    schema = {"Tags": {"id": "t", "type": "multi_select", "multi_select": {"options": []}}}
+    row = {"object": "data_source", "id": SOURCE, "title": [], "properties": schema}
+
+    def answer(url: str, _: bytes) -> dict[str, Any]:
+        if url.endswith("/query"):
+            return {"results": [row], "has_more": False}
+        return {"object": "database", "id": RFCS, "data_sources": [{"id": SOURCE}]}
+
+    call = any_call(AnsweringHttp(answer), key="k", actor="u")
+    found = asyncio.run(notion_query_database.act(API, call, QueryDatabase(database=RFCS)))
+    assert "(empty)" not in found.text
+
+
 def test_notion_page_is_read_without_the_capability_for_comments() -> None:
     connection = {"id": BOT, "name": "Gofer", "capabilities": ["read_content"]}
 

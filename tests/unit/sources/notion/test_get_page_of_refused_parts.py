@@ -33,7 +33,7 @@ def test_block_with_refused_content_is_named_in_place_and_the_rest_is_read(statu
         notion.faults.add("GET", f"/v1/blocks/{TOGGLE}/children", Fault("status", status))
         read = (await notion_get_page.act(API, call, GetPage())).text
         (named,) = [line for line in read.splitlines() if TOGGLE in line]
-        assert "Tools (Notion does not give Gofer what is inside; " in named
+        assert "Tools (Gofer may not read what is inside: Notion refused with " in named
         assert "] Before" in read
         assert "] After" in read
 
@@ -44,7 +44,7 @@ def test_refused_content_of_a_page_leaves_its_properties_and_comments() -> None:
     async def story(notion: NotionSimulator, call: Call) -> None:
         notion.faults.add("GET", f"/v1/blocks/{CACHE}/children", Fault("status", 404))
         read = (await notion_get_page.act(API, call, GetPage())).text
-        assert "(Notion does not give Gofer the content, or the rest of it; object_not_found)" in read
+        assert "(Gofer may not read the content, or its rest: Notion refused with object_not_found)" in read
         assert "Status: Draft" in read
         assert "Who owns this?" in read
 
@@ -132,7 +132,7 @@ def test_copy_of_an_unshared_block_says_so_and_a_copy_of_itself_ends() -> None:
         lines = (await notion_get_page.act(API, call, GetPage())).text.splitlines()
         (named,) = [line for line in lines if f"[{COPY}]" in line]
         assert f"a copy of block {uuid(99)})" in named
-        assert "(Notion does not give Gofer what is inside; object_not_found)" in named
+        assert "(Gofer may not read the original: Notion refused with object_not_found)" in named
         assert any(line.endswith("] After") for line in lines)
         assert len(notion.requests) < 20
 

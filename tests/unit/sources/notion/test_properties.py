@@ -42,6 +42,7 @@ def shown(kind: str, value: Any, **more: Any) -> str:
         ("people", [{"object": "group", "id": BOT, "name": "Platform"}, {"object": "user", "id": ADA}],
          f"Platform, person {ADA}"),
         ("multi_select", [], "(empty)"),
+        ("unique_id", {"prefix": None, "number": None}, "(empty)"),
         ("status", None, "(empty)"),
     ],
 )  # fmt: skip
