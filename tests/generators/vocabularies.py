@@ -19,6 +19,7 @@ from gofer.sources.notion.properties import RESULTS as NOTION_RESULTS
 from gofer.sources.slack.attached_files import FILE
 from gofer.sources.slack.block_text import BLOCKS, ELEMENTS
 from gofer.sources.slack.message_text import ATTACHMENT, SUBTYPES
+from gofer.sources.slack.names import REFERENCES
 from gofer.sources.slack.rich_text import RICH
 from gofer.sources.webhook import senders
 
@@ -38,7 +39,7 @@ class Tabled(Protocol):
 PAGES: Mapping[str, Sequence[Tabled]] = {
     "github.md": [GITHUB_EVENTS],
     "jira.md": [NODES, MARKS, FIELD_TYPES],
-    "slack.md": (BLOCKS, ELEMENTS, RICH, ATTACHMENT, FILE, SUBTYPES),
+    "slack.md": (BLOCKS, ELEMENTS, RICH, REFERENCES, ATTACHMENT, FILE, SUBTYPES),
     "notion.md": [
         NOTION_BLOCKS,
         NOTION_PARTS,

@@ -129,8 +129,8 @@ class RunAtHand:
     state: dict[str, Any] = field(default_factory=dict[str, Any], repr=False)
     """The state of the tool's system, a JSON object that a mock may read and change; empty outside an eval."""
     names: MutableMapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    """The names of people that earlier calls of the run looked up, by `<source>:<id>`. They are only for texts: a call
-    that decides what a person may do asks again."""
+    """The names of people and places that earlier calls of the run looked up, by `<source>:<id>`. They are only for
+    texts: a call that decides what a person may do asks again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

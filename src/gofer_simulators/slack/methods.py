@@ -26,6 +26,7 @@ from gofer_simulators.slack.interactivity import post_ephemeral
 from gofer_simulators.slack.shapes import channel_shape, group_shape, message_body, stored_message, user_shape
 from gofer_simulators.slack.timestamps import order
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
+from gofer_simulators.slack.world import bot_id_of
 
 _EMOJI = frozenset(files("gofer_simulators.slack").joinpath("emoji.txt").read_text("utf-8").split())
 """The emoji of every workspace, without the flags of countries."""
@@ -288,6 +289,16 @@ def _users_conversations(backend: Backend, arguments: Arguments) -> Answer:
     return {"channels": shown, "response_metadata": {"next_cursor": cursor}}
 
 
+def _bots_info(backend: Backend, arguments: Arguments) -> Answer:
+    """Return another app's bot, or the app's own."""
+    workspace = backend.workspace
+    bot = arguments.required("bot")
+    for user in workspace.users.values():
+        if bot == bot_id_of(workspace, user.id):
+            return {"bot": {"id": bot, "deleted": user.deactivated, "name": user.name, "user_id": user.id}}
+    raise SlackRefusal("bot_not_found")
+
+
 def _users_info(backend: Backend, arguments: Arguments) -> Answer:
     user = backend.workspace.users.get(arguments.required("user"))
     if user is None:
@@ -324,6 +335,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "conversations.open": Method(_open, "im:write"),
         "usergroups.list": Method(_usergroups_list, "usergroups:read"),
         "users.conversations": Method(_users_conversations, "channels:read"),
+        "bots.info": Method(_bots_info, "users:read"),
         "users.info": Method(_users_info, "users:read"),
         "users.list": Method(_users_list, "users:read"),
     }

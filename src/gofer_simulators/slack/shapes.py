@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from gofer_simulators.json_values import JsonObject, objects, text_of
 from gofer_simulators.slack.workspace import Channel, Group, Message, User, Workspace
 
+FOREIGN_TEAM = "T0ELSEWH0"
+"""The workspace of people of a connected company."""
 _ENTITY = re.compile(r"<([^<>\n]+)>")
 _URL = r"https?://[^\s<>]*[^\s<>.,;:!?)\]'\"]"
 _NAMED_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
@@ -45,7 +47,7 @@ def typed(workspace: Workspace, text: str) -> str:
         if found["person"]:
             return f"<@{people[found['person'].casefold()]}>"
         channel = channels[found["channel"].casefold()]
-        return f"<#{channel.id}|{channel.name}>"
+        return f"<#{channel.id}|>"
 
     return special.sub(entity, escaped(text.replace("\r\n", "\n").strip()))
 
@@ -58,6 +60,7 @@ def message_body(workspace: Workspace, message: Message) -> dict[str, object]:
     if message.bot_id:
         body |= {"bot_id": message.bot_id} | _app_fields(workspace, message)
     elif message.user:
+        body |= _foreign_author(workspace, message.user)
         body["client_msg_id"] = str(uuid.uuid5(uuid.NAMESPACE_URL, workspace.permalink(message)))
     blocks = [dict(block) for block in message.blocks] or rich_text(message)
     if blocks:
@@ -65,6 +68,20 @@ def message_body(workspace: Workspace, message: Message) -> dict[str, object]:
     if message.edited_ts:
         body["edited"] = {"user": message.user, "ts": message.edited_ts}
     return body | dict(message.extra) | _thread_fields(workspace, message)
+
+
+def _foreign_author(workspace: Workspace, author: str) -> dict[str, object]:
+    """Return the fields by which the message of a person of a connected company names its author."""
+    user = workspace.users.get(author)
+    if user is None or not user.external:
+        return {}
+    profile = {
+        "display_name": user.name,
+        "real_name": user.real_name,
+        "team": FOREIGN_TEAM,
+        "is_restricted": False,
+    }
+    return {"user_team": FOREIGN_TEAM, "source_team": FOREIGN_TEAM, "user_profile": profile}
 
 
 def stored_message(workspace: Workspace, message: Message, *, with_metadata: bool = False) -> dict[str, object]:
@@ -98,7 +115,7 @@ def user_shape(workspace: Workspace, user: User) -> dict[str, object]:
     handle = re.sub(r"[^a-z0-9]+", ".", user.name.lower()).strip(".")
     team_id = workspace.team.id
     if user.external:
-        team_id = "T0ELSEWH0"
+        team_id = FOREIGN_TEAM
     return {
         "id": user.id,
         "team_id": team_id,

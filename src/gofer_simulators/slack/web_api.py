@@ -120,6 +120,8 @@ class WebApi:
     def _needed(self, method: Method, arguments: Arguments) -> str:
         """Return the scope of a call: `channels:read` becomes `groups:read` for a private channel, and so on."""
         family, _, verb = method.scope.partition(":")
+        if family == "channels" and arguments.text("types") == "private_channel":
+            return f"groups:{verb}"
         channel = self._backend.workspace.channels.get(arguments.text("channel"))
         if family != "channels" or channel is None or channel.kind == "channel":
             return method.scope

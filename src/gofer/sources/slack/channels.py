@@ -7,11 +7,11 @@ from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.attached_files import attached
+from gofer.sources.slack.look_ups import NAMING, look_up
 from gofer.sources.slack.message_text import read
 from gofer.sources.slack.names import (
     MOCK_NAMES,
     Names,
-    look_up,
     mock_channel_id,
     mock_channel_name,
     mock_messages,
@@ -48,7 +48,7 @@ class ReadChannel(Arguments):
 @tool(
     effect="read",
     place=channel_place,
-    scopes=scopes("conversations.list", "conversations.info", "conversations.history", "users.info"),
+    scopes=scopes("conversations.list", "conversations.info", "conversations.history", *NAMING),
     everyday="chat conversation recent posts; catch up, what was said, what happened, what is going on, latest",
 )
 async def slack_read_channel(api: SlackApi, call: Call, arguments: ReadChannel) -> ToolResult:
@@ -58,7 +58,7 @@ async def slack_read_channel(api: SlackApi, call: Call, arguments: ReadChannel) 
     private = is_private(info)
     check_readable(call, channel, info)
     messages = await _newest(api, call, channel, arguments.limit)
-    names = await look_up(api, call, people(messages))
+    names = await look_up(api, call, people(messages), messages)
     return _channel_result(shown_name(info), messages, names, private=private)
 
 
@@ -104,7 +104,7 @@ def _value(message: Message, names: Names) -> Mapping[str, object]:
         "ts": as_text(message.get("ts")),
         "thread_ts": as_text(message.get("thread_ts")),
         "user": user,
-        "name": names.person(user) if user else one_line(as_text(message.get("username"))),
+        "name": names.of(user) if user else names.app(message),
         "text": "\n".join(text_lines(said, names)),
         "links": [link.replace("&amp;", "&") for text in said.texts for link in _LINK.findall(text)],
         "reactions": [as_text(as_object(one).get("name")) for one in as_list(message.get("reactions"))],

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from gofer.sources.part_values import Details, OwnCall, Person
 from gofer.sources.slack.api import SlackApi, SlackRefusal, next_cursor
-from gofer.sources.slack.names import MOCK_USER, PAGE, UNKNOWN, look_up, note_name, one_line
+from gofer.sources.slack.look_ups import look_up, name_of, note_name
+from gofer.sources.slack.names import MOCK_USER, PAGE, one_line
 from gofer.sources.slack.scopes import scopes
 from gofer.sources.source import Groups, People
 from gofer.tools.declare import tool
@@ -18,7 +19,7 @@ from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
 
-_ID = re.compile(r"(?:<@)?([UW][A-Z0-9]{6,})(?:\|[^<>]*)?>?")
+_ID = re.compile(r"(?:<?@)?([UW][A-Z0-9]{6,})(?:\|[^<>]*)?>?")
 _PAGES = 20
 """The most pages of people that are read."""
 _MOST_LISTED = 8
@@ -92,7 +93,7 @@ def _people_result(found: Sequence[User], asked: str) -> ToolResult:
 
 
 def _not_found(name: str, sought: str, people: Sequence[User]) -> ToolResult:
-    known = {known: one_line(_display_name(person)) for person in people for known in _names(person)}
+    known = {known: one_line(name_of(person)) for person in people for known in _names(person)}
     near = [known[match] for match in difflib.get_close_matches(sought, known, n=_MOST_LISTED, cutoff=0.6)]
     near += [shown for spelled, shown in known.items() if sought in spelled.split()]
     similar = ", ".join(dict.fromkeys(near[:_MOST_LISTED]))
@@ -123,15 +124,10 @@ def _for_code(person: User) -> Mapping[str, object]:
     return {
         "kind": _kind(person),
         "handle": one_line(as_text(person.get("name"))),
-        "name": one_line(_display_name(person)),
+        "name": one_line(name_of(person)),
         "team": as_text(person.get("team_id")),
         "zone": one_line(as_text(person.get("tz"))),
     }
-
-
-def _display_name(person: User) -> str:
-    profile = as_object(person.get("profile"))
-    return as_text(profile.get("display_name")) or as_text(person.get("real_name")) or as_text(person.get("name"))
 
 
 def _described(person: User) -> str:
@@ -150,7 +146,7 @@ def _described(person: User) -> str:
         f"time zone {one_line(as_text(person.get('tz')))}" if person.get("tz") else "",
         *(words for words, flag in flags.items() if person.get(flag) is True),
     ]
-    return f"@{one_line(_display_name(person))}: {'; '.join(filter(None, facts))}"
+    return f"@{one_line(name_of(person))}: {'; '.join(filter(None, facts))}"
 
 
 class GetGroup(Arguments):
@@ -175,10 +171,11 @@ async def slack_get_group(api: SlackApi, call: Call, arguments: GetGroup) -> Too
             raise
         groups: list[object] = []
     for group in map(as_object, groups):
-        if as_text(group.get("handle")).casefold() == sought and not group.get("date_delete"):
+        handle = as_text(group.get("handle"))
+        if sought in (handle.casefold(), as_text(group.get("id")).casefold()) and not group.get("date_delete"):
             members = [as_text(user) for user in as_list(group.get("users"))]
             names = await look_up(api, call, members)
-            return _group_result(sought, members, [name for name in map(names.person, members) if name != UNKNOWN])
+            return _group_result(handle, members, list(map(names.of, members)))
     return ToolResult(f"There is no user group @{sought}.", "found no group", {"members": []})
 
 

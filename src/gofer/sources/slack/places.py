@@ -8,7 +8,7 @@ from pydantic import Field
 from gofer.sources.listed_places import entry
 from gofer.sources.part_values import Details, Known, OwnCall, Standpoint
 from gofer.sources.slack.api import SlackApi, SlackRefusal, next_cursor
-from gofer.sources.slack.names import ID, PAGE, find_channel, mock_channel_id, mock_channel_name, one_line
+from gofer.sources.slack.names import ID, PAGE, mock_channel_id, mock_channel_name, one_line
 from gofer.sources.slack.scopes import scopes
 from gofer.sources.source import Places
 from gofer.tools.declare import tool
@@ -23,6 +23,8 @@ ABSENT = "channel_not_found"
 
 DIRECT = ("a direct message", "a group direct message")
 """The names that are shown for conversations without a name, with one person and with several."""
+CHANNEL_PAGES = 20
+"""The most pages of channels that are read to find a channel by name."""
 PAGES = 10
 """The most pages of one person's channels that are read. A person with more channels counts as a member of none."""
 UNSEEN = ToolResult("Not seen.", "looked up a place", {"id": "", "name": ""})
@@ -71,7 +73,10 @@ async def slack_find_place(api: SlackApi, call: Call, arguments: FindPlace) -> T
     channel = arguments.channel
     try:
         if not ID.fullmatch(channel):
-            channel = await find_channel(api, call, channel)
+            channel, private = await _find_channel(api, call, arguments.channel)
+            listed = {channel, f"#{arguments.channel}"} & {*arguments.listed}
+            if private and not listed and channel not in member_of:
+                return UNSEEN
         info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     except SlackRefusal as refused:
         if refused.retry_after:
@@ -173,7 +178,22 @@ async def channel_id(api: SlackApi, call: Call, channel: str) -> str:
     name = channel_name(call, channel)
     if ID.fullmatch(name):
         return name
-    return await find_channel(api, call, name)
+    found, _ = await _find_channel(api, call, name)
+    return found
+
+
+async def _find_channel(api: SlackApi, call: Call, name: str) -> tuple[str, bool]:
+    """Return the id of a channel by its name, and whether it is a private one, of which Gofer is a member.
+
+    Raises SlackRefusal, with the error for hidden channels if Gofer sees no channel of that name.
+    """
+    for kind in ("public_channel", "private_channel"):
+        asked = {"limit": PAGE, "cursor": "", "exclude_archived": "true", "types": kind}
+        async for page in api.pages(call, "conversations.list", CHANNEL_PAGES, **asked):
+            for channel in map(as_object, as_list(page.get("channels"))):
+                if as_text(channel.get("name")) == name.casefold():
+                    return as_text(channel.get("id")), kind == "private_channel"
+    raise HIDDEN
 
 
 def channel_name(call: Origin, channel: str) -> str:

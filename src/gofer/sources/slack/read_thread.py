@@ -7,15 +7,14 @@ from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.attached_files import attached, lines_of
+from gofer.sources.slack.look_ups import NAMING, look_up
 from gofer.sources.slack.message_text import SUBTYPES, MessageText, read
 from gofer.sources.slack.names import (
     MOCK_NAMES,
     Names,
-    look_up,
     mentioned,
     mock_channel_name,
     mock_messages,
-    one_line,
 )
 from gofer.sources.slack.places import DIRECT, channel_id, channel_name, check_readable, is_private, shown_name
 from gofer.sources.slack.rich_text import minute
@@ -57,7 +56,7 @@ def _place(origin: Origin, arguments: ReadThread) -> Place:
 @tool(
     effect="read",
     place=_place,
-    scopes=scopes("conversations.list", "conversations.info", "conversations.replies", "users.info"),
+    scopes=scopes("conversations.list", "conversations.info", "conversations.replies", *NAMING),
     everyday="conversation discussion chat replies; catch up, summarise, recap, what was said, who said what",
 )
 async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) -> ToolResult:
@@ -68,7 +67,7 @@ async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) ->
     private = is_private(info)
     check_readable(call, channel, info)
     messages = await _whole_thread(api, call, channel, ts)
-    names = await look_up(api, call, people(messages))
+    names = await look_up(api, call, people(messages), messages)
     return _thread_result(shown_name(info), messages, names, ts, private=private)
 
 
@@ -233,9 +232,8 @@ def people(messages: Sequence[Message]) -> set[str]:
 def _author(message: Message, names: Names) -> str:
     user = as_text(message.get("user"))
     if user:
-        return f"@{names.person(user)}"
-    profile = as_object(message.get("bot_profile"))
-    return one_line(as_text(message.get("username")) or as_text(profile.get("name"))) or "unnamed"
+        return f"@{names.of(user)}"
+    return names.app(message)
 
 
 def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:

@@ -18,7 +18,9 @@ REFUSALS = Refusals(
         "cant_delete_message": Refusal("tell", "Only messages that Gofer posted can be deleted."),
         "cant_update_message": Refusal("tell", "Only messages that Gofer posted can be changed."),
         "channel_not_found": Refusal(
-            "tell", "Slack knows no such channel, or Gofer is not a member of it. Check the name."
+            "tell",
+            "Slack knows no such channel, or Gofer may not see it. Check the name; to a private channel, a member must "
+            "invite Gofer first.",
         ),
         "edit_window_closed": Refusal("tell", "That message is too old to be changed; post a new one."),
         "fatal_error": _BUSY,

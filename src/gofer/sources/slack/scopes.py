@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 Method: TypeAlias = Literal[
     "auth.test",
+    "bots.info",
     "chat.delete",
     "chat.getPermalink",
     "chat.postEphemeral",
@@ -35,6 +36,7 @@ Method: TypeAlias = Literal[
 _READ = frozenset({"channels:history", "groups:history", "mpim:history"})
 SCOPES: Mapping[Method, frozenset[str]] = {
     "auth.test": frozenset(),
+    "bots.info": frozenset({"users:read"}),
     "chat.delete": frozenset({"chat:write"}),
     "chat.getPermalink": frozenset(),
     "chat.postEphemeral": frozenset({"chat:write"}),
@@ -45,8 +47,8 @@ SCOPES: Mapping[Method, frozenset[str]] = {
     # An app cannot join private channels.
     "conversations.join": frozenset({"channels:join"}),
     "conversations.open": frozenset({"im:write"}),
-    # Gofer lists public channels only.
-    "conversations.list": frozenset({"channels:read"}),
+    # Gofer lists public channels, and the private ones that invited it.
+    "conversations.list": frozenset({"channels:read", "groups:read"}),
     "conversations.replies": _READ,
     "files.completeUploadExternal": frozenset({"files:write"}),
     "files.getUploadURLExternal": frozenset({"files:write"}),

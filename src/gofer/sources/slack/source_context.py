@@ -1,10 +1,10 @@
 """The source context of a Slack event: the call that reads its thread or channel, and the sentences about the event."""
 
-import re
 from collections.abc import Mapping
 
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Need, Outcome, OwnCall, Person, SourceContext
+from gofer.sources.slack.names import Names
 from gofer.sources.source import Reading
 from gofer.values.canonical_json import as_text
 from gofer.values.emoji_names import spelled
@@ -20,7 +20,6 @@ _CREATED = "slack.channel_created"
 _DELETED = frozenset({"message_not_found", "thread_not_found"})
 """Slack's codes for a message that does not exist."""
 _GONE = "the message that it is about was deleted"
-_NAMED = re.compile(r"<@[UW][A-Z0-9]+(?:\|[^>]*)?>")
 READ_THREAD = "slack_read_thread"
 READ_CHANNEL = "slack_read_channel"
 
@@ -68,7 +67,7 @@ def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
         read=result.text,
         # The context is private if either the event or the channel is.
         private=event.private is True or details.get("private") is not False,
-        words=as_text(details.get("words")) or _NAMED.sub("@unknown user", event.text),
+        words=as_text(details.get("words")) or Names({}).text(event.text),
         author=_name(person),
         facts=_channels(event, channel),
         header=as_text(details.get("header")),

@@ -80,7 +80,7 @@ def test_simulated_slack_page_escapes_posts_and_resolves_mentions() -> None:
         said = simulator.workspace.all_messages()[-1]
         assert (said.user, said.thread_ts) == ("U2", ROOT)
         assert said.text == (
-            "<@UBOT> ask <@U2>, see <https://acme.slack.com/archives/C1/p1763700000000100>. &lt;i&gt; <#C2|quiet>"
+            "<@UBOT> ask <@U2>, see <https://acme.slack.com/archives/C1/p1763700000000100>. &lt;i&gt; <#C2|>"
         )
         page = (await http.get(sent.headers["location"])).text
         assert "<i>" not in page

@@ -50,6 +50,7 @@ def test_slack_manifest_lets_every_run_read_the_thread_and_post_the_answer() -> 
         "mpim:history",
         "mpim:read",
         "reactions:read",
+        "usergroups:read",
         "users:read",
     }
 
@@ -62,7 +63,7 @@ def test_slack_manifest_adds_the_scopes_for_the_keys_of_a_workflow_file() -> Non
         changed = Workflow.model_validate({**plain.model_dump(exclude_unset=True), **changes})
         return set(needed([changed], TOOLS)) - set(before)
 
-    assert added(who=["@leads"]) == {"usergroups:read"}
+    assert added(who=["@leads"]) == set()
     assert added(reply="dm") == {"im:history", "im:write"}
     assert added(reply="ephemeral") == set()
     assert added(when=["slack.direct"]) == {"assistant:write", "im:history", "im:read"}
@@ -146,9 +147,11 @@ def test_slack_manifest_enables_interactivity_where_a_workflow_may_ask(keys: dic
 @pytest.mark.parametrize(
     ("by", "groups"), [("requester", False), ("U0123ABCD", False), ("@leads", True), ("S0LEADS00", True)]
 )
-def test_slack_manifest_reads_groups_only_where_a_group_may_decide(by: str, groups: bool) -> None:
+def test_slack_manifest_reads_members_of_groups_only_where_a_group_may_decide(by: str, groups: bool) -> None:
     workflow = asking(tools=["slack_add_reaction"], approve={"tools": ["slack_add_reaction"], "by": by})
-    assert ("usergroups:read" in needed([workflow], TOOLS)) is groups
+    readers = needed([workflow], TOOLS)["usergroups:read"]
+    assert readers - {"approvals"} == {"slack_read_thread"}
+    assert ("approvals" in readers) is groups
 
 
 def test_slack_manifest_without_a_slack_workflow_is_refused() -> None:

@@ -163,7 +163,7 @@ def test_text_of_a_person_is_shown_once_in_any_formatting() -> None:
     ]
     assert alone[9:] == [
         "```a < b```",
-        "https://x.example here (https://x.example/a)@Ada#unknown-channel:+1::skin-tone-2:",
+        "https://x.example here (https://x.example/a)@Ada#C0000001:+1::skin-tone-2:",
         "—",
     ]
 
@@ -176,7 +176,10 @@ def test_text_of_a_person_is_shown_once_in_any_formatting() -> None:
         (word("<@U0000001> &amp;"), "<@U0000001> &amp;"),
         ({"type": "broadcast", "range": "here"}, "@here"),
         ({"type": "date", "timestamp": 1795240000, "format": "{date}"}, "2026-11-21 05:46 UTC"),
-        ({"type": "date", "timestamp": 1795240000, "format": "{date}", "fallback": "Nov 21"}, "Nov 21"),
+        (
+            {"type": "date", "timestamp": 1795240000, "format": "{date}", "fallback": "Nov 21"},
+            "Nov 21 (2026-11-21 05:46 UTC)",
+        ),
         ({"type": "color", "value": "#f40"}, "#f40"),
         ({"type": "team", "team_id": "T1"}, "(workspace T1)"),
         ({"type": "canvas", "file_id": "F1", "label": "Plan"}, "(canvas: Plan, F1)"),

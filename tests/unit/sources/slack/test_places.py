@@ -1,15 +1,23 @@
 """Slack channels as places: known without a lookup, or looked up for the requester."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
 
 from gofer.sources.part_values import Known, OwnCall, Standpoint
-from gofer.sources.slack.places import PLACES
+from gofer.sources.slack.channels import ReadChannel, slack_read_channel
+from gofer.sources.slack.places import PLACES, FindPlace, slack_find_place
+from gofer.sources.slack.write import PostMessage, slack_post_message
 from gofer.sources.workflow_files import DestinationsForm as Destinations
+from gofer.tools.definition import Call
 from gofer.tools.places import Place
 from gofer.values.errors import ToolError
 from gofer.values.events import Actor, Event
+from gofer.values.outside import Http, HttpRequest, HttpResponse
+from gofer_simulators.slack.simulator import SlackSimulator
+from gofer_simulators.slack.workspace import Channel
+from support.vendors.slack import API, play
 
 HOME, ADA = "C0DEPLOY0", "U0ADA0000"
 SEEN_FROM = Standpoint(HOME, ADA, Destinations(slack=("#random",)))
@@ -48,3 +56,87 @@ def test_slack_place_with_an_unknown_channel_name_is_refused() -> None:
 def test_slack_answer_in_a_direct_message_is_read_by_the_requester_only(channel: str, own: bool) -> None:
     event = Event("slack", "slack.direct", ("1",), "slack:1", Actor(ADA), "", {"channel": channel})
     assert (PLACES.home(event), PLACES.is_own(event)) == (channel, own)
+
+
+SECRET = "C0SECRET0"
+MEMBER, OTHER = "U0000001", "U0000002"
+
+
+class Recorded(Http):
+    """HTTP that records the requests."""
+
+    def __init__(self, http: Http) -> None:
+        self._http = http
+        self.asked: list[str] = []
+
+    async def send(self, request: HttpRequest) -> HttpResponse:
+        self.asked.append(request.url.rpartition("/")[2])
+        return await self._http.send(request)
+
+
+def play_in_private(story: Callable[[Call, Recorded], Awaitable[None]]) -> None:
+    """Play a story in a workspace with a private channel of which Gofer and one person are members."""
+
+    async def whole(slack: SlackSimulator, call: Call) -> None:
+        slack.workspace.put_channel(Channel(SECRET, "ops-private", "group", ("UBOT0000", MEMBER)))
+        slack.workspace.put_channel(Channel("C0HIDDEN0", "hidden", "group", (MEMBER,)))
+        http = Recorded(call.http)
+        await story(replace(call, http=http), http)
+
+    play(whole)
+
+
+@pytest.mark.parametrize(
+    ("asker", "listed", "seen"),
+    [
+        (MEMBER, (), {"member": True, "listed": False}),
+        (OTHER, ("#ops-private",), {"member": False, "listed": True}),
+        (OTHER, (SECRET,), {"member": False, "listed": True}),
+        ("", ("#ops-private",), {"member": False, "listed": True}),
+    ],
+)
+def test_slack_private_channel_is_found_by_name_for_its_members_and_in_files_that_list_its_name(
+    asker: str, listed: tuple[str, ...], seen: dict[str, bool]
+) -> None:
+    async def story(call: Call, http: Recorded) -> None:
+        asked = FindPlace(channel="ops-private", asker=asker, listed=listed)
+        found = await slack_find_place.act(API, call, asked)
+        assert found.details == {"id": SECRET, "name": "ops-private", "public": False, "own": False, **seen}
+
+    play_in_private(story)
+
+
+def test_slack_private_channel_of_others_looks_like_a_missing_one_in_result_and_requests() -> None:
+    async def story(call: Call, http: Recorded) -> None:
+        requests: list[list[str]] = []
+        for name in ("ops-private", "hidden", "missing"):
+            http.asked.clear()
+            found = await slack_find_place.act(API, call, FindPlace(channel=name, asker=OTHER))
+            assert found.details == {"id": "", "name": ""}
+            requests.append([*http.asked])
+        assert requests[0] == requests[1] == requests[2]
+        refusals: list[str] = []
+        for name in ("ops-private", "hidden", "missing"):
+            with pytest.raises(ToolError) as refused:
+                await slack_read_channel.act(API, call, ReadChannel(channel=f"#{name}"))
+            refusals.append(refused.value.message_to_model)
+        said = (
+            "Slack refused conversations.info (channel_not_found). Slack knows no such channel, or Gofer may not see "
+            "it. Check the name; to a private channel, a member must invite Gofer first."
+        )
+        assert set(refusals) == {said}
+
+    play_in_private(story)
+
+
+def test_slack_message_goes_to_a_private_channel_by_its_name() -> None:
+    async def story(call: Call, http: Recorded) -> None:
+        posted = await slack_post_message.act(
+            API, call, PostMessage(channel="#Ops-Private", text="The backup is done.")
+        )
+        assert posted.details["channel"] == SECRET
+        http.asked.clear()
+        await slack_post_message.act(API, call, PostMessage(channel="#deploys", text="The backup is done."))
+        assert http.asked == ["conversations.list", "chat.postMessage"]
+
+    play_in_private(story)

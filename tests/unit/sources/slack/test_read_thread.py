@@ -68,7 +68,7 @@ def test_slack_thread_is_read_with_names_in_place_of_ids() -> None:
         "Thread in #deploys, 2 messages, oldest first:\n\n"
         "@Release Captain at 2025-11-21 07:12 UTC (ts 1763709120.000100):\n"
         "    ask @On-call in #incidents <now>\n\n"
-        "@unknown user at 2025-11-21 07:13 UTC (ts 1763709180.000200):\n"
+        "@U9 at 2025-11-21 07:13 UTC (ts 1763709180.000200):\n"
         "    who?"
     )
     facts = {"channel": "deploys", "private": False, "messages": 2}
@@ -79,13 +79,13 @@ def test_slack_thread_is_read_with_names_in_place_of_ids() -> None:
         "text": result.text,
         "messages": [
             {"ts": "1763709120.000100", "author": "@Release Captain", "text": "ask @On-call in #incidents <now>"},
-            {"ts": "1763709180.000200", "author": "@unknown user", "text": "who?"},
+            {"ts": "1763709180.000200", "author": "@U9", "text": "who?"},
         ],
     }
 
 
 def test_slack_thread_details_have_the_words_and_header_of_the_requested_message() -> None:
-    words = {"words": "who?", "header": "@unknown user at 2025-11-21 07:13 UTC (ts 1763709180.000200):"}
+    words = {"words": "who?", "header": "@U9 at 2025-11-21 07:13 UTC (ts 1763709180.000200):"}
     result = read(slack({}, [said("U1", "who?"), said("U9", "who?", "1763709180.000200")]), ts="1763709180.000200")
     assert words.items() <= result.details.items()
     assert result.text.endswith(f"{words['header']}\n    who?")
@@ -232,7 +232,7 @@ def test_slack_message_text_cannot_imitate_another_message() -> None:
 @given(st.text())
 def test_slack_thread_renders_any_text_and_replaces_every_id(text: str) -> None:
     shown = render("c", [said("U1", f"{text} <@U2> <@U7|> <!subteam^S1|@group> <!here>")], Names(PEOPLE))
-    assert "@On-call @unknown user @group @here" in shown
+    assert "@On-call @U7 @group @here" in shown
 
 
 @pytest.mark.parametrize("ts", ["", "x", "9" * 40, "-1"])

@@ -39,14 +39,14 @@ async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
             )
             members = (slack.workspace.bot.user, "U0CAPTN0", "U0ONCAL0")
             slack.workspace.put_channel(Channel(GROUP, "mpdm-captain--oncall--gofer-1", "mpim", members))
-            said = await slack.say("U0CAPTN0", channel, "<@U0GOFER0> look")
+            said = await slack.say("U0CAPTN0", channel, "<@U0GOFER0> <!subteam^S0000000>")
             own = await posted(http, url, channel)
             slack.install(app(tool.target.scopes - {without}))
             place = {"channel": channel, "ts": said.ts, "thread_ts": said.ts}
             call = any_call(SharedHttp(http), key="run1/1.0", actor="U0CAPTN0", place=place, clock=SystemClock())
             ts = own if name in ("slack_update_message", "slack_delete_message") else said.ts
-            for where in ({}, {"channel": "#deploys"}):
-                if where and channel != CHANNELS["deploys"]:
+            for where in ({}, {"channel": f"#{slack.workspace.channel(channel).name}"}):
+                if where and channel == GROUP:
                     continue
                 fields = tool.arguments.model_fields
                 here = {**where, "ts": ts}
@@ -56,6 +56,9 @@ async def use(name: str, channel: str, without: str = "") -> frozenset[str]:
                     assert await tool.in_doubt.look(call, arguments)
                 if tool.in_doubt.look and "thread_ts" in fields:
                     assert await tool.in_doubt.look(call, tool.parse({**ARGUMENTS[name], "thread_ts": said.ts})) is None
+            if name == "slack_join_channel":
+                with pytest.raises(ToolError, match=r"conversations\.join"):
+                    await tool.act(call, tool.parse({"channel": "#leads"}))
             return slack.scopes_used
 
 

@@ -58,7 +58,7 @@ def test_slack_thread_result_becomes_the_source_context() -> None:
     assert context.facts == {"channels": ["deploys", "C0DEPLOY0"]}
     assert not context.private
     assert READING.read(MENTION, ADA, result()).private
-    assert READING.read(MENTION, Person("U1"), result()).words == "hi @unknown user"
+    assert READING.read(MENTION, Person("U1"), result()).words == "hi @U0GOFER00"
 
 
 @pytest.mark.parametrize("emoji", ["対応済み", "완료", "déjà_vu", "+1"])

@@ -95,7 +95,9 @@ def test_slack_group_lists_the_members_and_an_unknown_group_is_empty() -> None:
         slack.workspace.groups["S1"] = Group("S1", "leads", "Leads", (ADA, "U0000009"))
         found = await slack_get_group.act(API, call, GetGroup(handle="@Leads"))
         assert found.details == {"members": [ADA, "U0000009"]}
-        assert found.text == "@leads has 2 members: Ada."
+        assert found.text == "@leads has 2 members: Ada, U0000009."
+        by_id = await slack_get_group.act(API, call, GetGroup(handle="@S1"))
+        assert by_id.text == found.text
         assert (await slack_get_group.act(API, call, GetGroup(handle="nobody"))).details == {"members": []}
         slack.fail_next("usergroups.list", "plan_upgrade_required")
         assert (await slack_get_group.act(API, call, GetGroup(handle="leads"))).details == {"members": []}
