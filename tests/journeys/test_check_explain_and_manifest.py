@@ -117,7 +117,7 @@ def test_explain_names_the_workflow_of_a_payload_in_words(capsys: pytest.Capture
     first, starts, key, second, nothing, missing = out.splitlines()
     assert first.startswith(f"{EVENT}: slack.mention by U")
     assert starts == "  starts answer-here"
-    assert key.startswith("  a second delivery with this key is the same event: slack.mention:T")
+    assert key.startswith("  a second delivery with this key is the same event: slack.mention:C")
     assert second.startswith(f"{tmp_path}/deleted.json: ")
     assert nothing.startswith("  starts nothing: ")
     assert missing == "missing.json: The file cannot be read (No such file or directory)."

@@ -52,6 +52,9 @@ _PROBES = frozenset({"no_receiver"})
 """Refusals that any visitor of a public address causes."""
 _UNLOGGED = frozenset({"own_act", "click_too_late", "no_feedback"})
 """Codes of expected deliveries. A log line about them would reveal runs, also in private places."""
+SENT_AGAIN_WITHIN = 60
+"""Seconds within which a second message with the id of the first one is the first one, sent again."""
+_SENT_AGAIN = Ignored("sent_again", "its sender's program sent the same message twice within a minute")
 _NO_NAMES = (
     "no workflow's conditions are met; no workflow is named, because the delivery may be about a private place: "
     "`gofer explain` names it"
@@ -192,6 +195,8 @@ class Ingress:
 
     def _unmatched(self, path: str, event: Event) -> Reply:
         """Return the response to an event that starts no workflow; the log names no workflow of a private place."""
+        if self.routes.matching(event.kind, known(event)):
+            return self._ignore(path, _SENT_AGAIN)
         miss = near_miss(self.routes, event)
         if not miss.workflow:
             return self._ignore(path, Ignored("no_listener", miss.tell()))
@@ -204,30 +209,29 @@ class Ingress:
         """Claim and enqueue a run for every workflow that the event starts; return the run ids."""
         matched = await self._as_accepted(event, self.routes.matching(event.kind, known(event)))
         workflows = sorted({route.workflow for route in matched})
-        if workflows:
-            event = await self._as_first_sent(event)
+        if workflows and await self._is_sent_again(event):
+            return ()
         # Every run of the event decides by this list which workflow wins. A single workflow needs no list.
         rivals: tuple[Route, ...] = ()
         if len(workflows) > 1:
             rivals = tuple(matched)
         return await asyncio.gather(*(self.start(event, workflow, rivals) for workflow in workflows))
 
-    async def _as_first_sent(self, event: Event) -> Event:
-        """Return a message that its sender's program sent again, under the identity of the first one."""
-        spec = events_of(event.source)
-        sending = spec.sending(event)
-        if not sending:
-            return event
-        *_, own = event.identity
-        memo = self._tokens.memory("sending", event.source, *sending)
+    async def _is_sent_again(self, event: Event) -> bool:
+        """Return whether an event is a message that its sender's program sent again, as a second one."""
+        sending = events_of(event.source).sending(event)
+        if sending is None:
+            return False
+        memo = self._tokens.memory("sending", event.source, *sending.key)
+        own = f"{sending.at} {self._tokens.item('sending', *event.identity)}"
         at = int(self.outside.clock.now() * 1000) - AGED_MS
         first = await self.stores.journals.exchange_memo(memo, None, own, at)
         if first == own:
-            return event
-        if spec.is_resent(first, event):
-            return replace(event, identity=(*event.identity[:-1], first))
+            return False
+        if abs(sending.at - int(first.partition(" ")[0])) <= SENT_AGAIN_WITHIN:
+            return True
         await self.stores.journals.exchange_memo(memo, first, own, at)
-        return event
+        return False
 
     async def _as_accepted(self, event: Event, matched: Sequence[Route]) -> Sequence[Route]:
         """Return the routes that an earlier delivery of the event matched, or else the matching routes.

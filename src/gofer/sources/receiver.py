@@ -77,6 +77,7 @@ IgnoredCode = Literal[
     "other_bot",
     "own_account_unknown",
     "not_a_new_message",
+    "sent_again",
     "told_elsewhere",
     "not_a_message",
     "not_a_branch",

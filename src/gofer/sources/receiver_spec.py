@@ -108,12 +108,18 @@ def _none(event: Event) -> Sequence[Event]:
     return ()
 
 
-def _unsent(event: Event) -> Sequence[str]:
-    return ()
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """The id that the program of its sender gave a message, and the time of the message."""
+
+    key: Sequence[str]
+    """The id, with the place and the sender."""
+    at: int
+    """Unix seconds."""
 
 
-def _another(first: str, event: Event) -> bool:
-    return False
+def _unsent(event: Event) -> Sending | None:
+    return None
 
 
 def _no_clause(fact: str, wanted: Sequence[str]) -> str:
@@ -144,10 +150,8 @@ class EventSpec:
     """Returns the text of an event as its author sees it."""
     former: Callable[[Event], Sequence[Event]] = _none
     """Returns the event under each name that earlier versions gave it. Rows from then have these names."""
-    sending: Callable[[Event], Sequence[str]] = _unsent
-    """Returns the id that the program of its sender gave a message; empty for an event without one."""
-    is_resent: Callable[[str, Event], bool] = _another
-    """Returns whether an event is an earlier message with the same `sending`, named by the end of its identity."""
+    sending: Callable[[Event], Sending | None] = _unsent
+    """Returns the id that the program of its sender gave a message; None for an event without one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,10 @@ def check(event: Event, workflow: Loaded, facts: Mapping[str, object], why: str 
             "slack.mention: {follow_ups: true}",
             "slack.message",
             {"bot": False, "reply": True, "followed": False},
-            "w takes messages without a mention only as replies in threads that it answered in (`follow_ups`)",
+            (
+                "w takes messages without a mention only as replies in threads that it answered in, and none that "
+                "begins with the mention of somebody else (`follow_ups`)"
+            ),
         ),
     ],
 )

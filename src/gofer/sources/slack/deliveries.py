@@ -10,7 +10,7 @@ from gofer.sources.receiver_spec import SECONDS, EventSpec, OwnAccount, Receiver
 from gofer.sources.settings import SourceSettings
 from gofer.sources.slack import interactivity
 from gofer.sources.slack.delivery import text_as_seen
-from gofer.sources.slack.identities import former_events, is_resent, sending
+from gofer.sources.slack.identities import former_events, sending
 from gofer.sources.slack.interactivity import INTERACTIONS, InteractivityReceiver
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.sources.slack.settings import (
@@ -110,7 +110,6 @@ EVENTS = EventSpec(
     said=text_as_seen,
     former=former_events,
     sending=sending,
-    is_resent=is_resent,
 )
 SLACK = ReceiverSpec(
     source="slack",

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gofer.sources.receiver import Stop
+from gofer.sources.receiver_spec import Sending
 from gofer.values.events import Event
 
-RESENT_WITHIN = 60.0
-"""Seconds within which a message with the same id of its sender's program is the same message, sent again."""
 _BEGIN = "slack:"
 
 
@@ -53,20 +52,16 @@ def message_of(event: Event) -> Sequence[str]:
     return event.source, *_named_before(event), event.place.get("channel", ""), event.place["ts"]
 
 
-def sending(event: Event) -> Sequence[str]:
-    """Return the id that the sender's program gave a message, with its channel and sender; empty if it gave none.
+def sending(event: Event) -> Sending | None:
+    """Return the id that the sender's program gave a message, with its channel and sender; None if it gave none.
 
     After a bad connection, the program may send a message again. Slack then posts it twice, with two ts.
     """
     sent = event.place.get("client_msg_id", "")
     if not sent:
-        return ()
-    return event.place.get("channel", ""), event.actor.id, sent
-
-
-def is_resent(first: str, event: Event) -> bool:
-    """Return whether an event is the message with the ts `first`, which its sender's program sent again."""
-    return abs(float(event.place["ts"]) - float(first)) <= RESENT_WITHIN
+        return None
+    key = (event.place.get("channel", ""), event.actor.id, sent)
+    return Sending(key, int(event.place["ts"].partition(".")[0]))
 
 
 def _teams(event: Event) -> tuple[str, ...]:

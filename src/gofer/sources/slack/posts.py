@@ -106,7 +106,7 @@ def _not_a_new_post(delivery: Delivery, post: Fields, *, hidden: bool = True) ->
     if post.get("user") == "USLACKBOT":
         return delivery.ignored("other_bot", "Slack wrote it", post)
     if subtype and SUBTYPES.reader(subtype) is None:
-        reason = f"messages of subtype {subtype[:40]!r} start nothing"
+        reason = f"messages of subtype {subtype[:40]!r} start nothing {SUBTYPES.named(subtype[:40])}"
         return Ignored("not_a_new_message", reason, delivery.actor(post), "messages of its subtype start nothing")
     if hidden and post.get("hidden"):
         return delivery.ignored("not_a_new_message", "it is a hidden message, which people do not see", post)

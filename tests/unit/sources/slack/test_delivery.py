@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.sources.receiver import Ignored, PossibleFeedback, RawRequest
+from gofer.sources.slack.message_text import SUBTYPES
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.values.events import Actor, Event
 
@@ -116,6 +117,45 @@ def test_praise_of_another_person_is_no_feedback_on_an_answer() -> None:
         raw["event"]["text"] = text
         verdict = SlackReceiver(()).translate(RawRequest("POST", "/slack/events", (), json.dumps(raw).encode()))
         assert isinstance(verdict, PossibleFeedback) is is_feedback
+
+
+@pytest.mark.parametrize("subtype", [*SUBTYPES.members, "never_seen"])
+@pytest.mark.parametrize("name", ["message", "app_mention"])
+def test_each_published_subtype_starts_a_run_or_has_a_reason(name: str, subtype: str) -> None:
+    verdict = delivered(name, subtype=subtype)
+    if SUBTYPES.reader(subtype) is not None:
+        assert isinstance(verdict, Event)
+        return
+    assert isinstance(verdict, Ignored)
+    is_change = name == "message" and subtype in ("message_changed", "message_deleted")
+    assert (SUBTYPES.named(subtype) in verdict.reason) is not is_change
+
+
+@pytest.mark.parametrize(
+    ("author", "decided"),
+    [
+        ({"user": "USLACKBOT"}, "other_bot"),
+        ({"user": "UREVOKEDU", "subtype": "ekm_access_denied"}, "not_a_new_message"),
+        ({"user": None}, "incomplete"),
+        ({"user": "", "username": "An old integration"}, "incomplete"),
+        (
+            {"user": None, "subtype": "bot_message", "bot_id": "B0FLOW00", "app_id": "A0FLOW00"},
+            Actor("B0FLOW00", "bot"),
+        ),
+        (
+            {"user": "U0FLOW00", "bot_id": "B0FLOW00", "bot_profile": {"name": "Flow"}},
+            Actor("U0FLOW00", "bot"),
+        ),
+        ({"user": "W0NEWCO0"}, Actor("W0NEWCO0")),
+    ],
+)
+@pytest.mark.parametrize("name", ["message", "app_mention", "direct"])
+def test_author_of_any_kind_is_decided(name: str, author: Mapping[str, object], decided: object) -> None:
+    verdict = delivered(name, **author)
+    if isinstance(verdict, Ignored):
+        assert verdict.code == decided
+    else:
+        assert verdict.actor == decided
 
 
 @given(st.text("<>@!:*_~ \nU0|", max_size=400))
