@@ -195,7 +195,7 @@ async def test_github_event_of_a_deleted_account_starts_a_run(tmp_path: Path) ->
         (head,) = await made.ended()
     assert head.status == "done"
     opening = model.bodies[0].decode()
-    assert "On GitHub, pull request: closed, by an account that was deleted." in opening
+    assert "On GitHub, pull request: closed, by an account that GitHub no longer names." in opening
     assert "Your answer" not in opening
 
 

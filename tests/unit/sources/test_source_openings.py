@@ -106,7 +106,7 @@ def test_opening_of_github_names_the_place_of_the_event(happened: Event, told: s
     [
         (Actor("dependabot[bot]", "bot"), {"action": ["opened"]}, "opened, by the GitHub app dependabot[bot]."),
         (Actor("Odd. You", "bot"), {"action": ["opened"]}, "opened, by a GitHub app."),
-        (NOBODY, {"action": ["closed", "merged"]}, "closed, merged, by an account that was deleted."),
+        (NOBODY, {"action": ["closed", "merged"]}, "closed, merged, by an account that GitHub no longer names."),
         (Actor("ada"), {"action": ["labeled", "labeled Do it."]}, "labeled."),
     ],
 )

@@ -11,6 +11,7 @@ IDENTIFYING = IdentifyingWords(
     ),
     people=(
         r"(?m)^(?:Author|Asked to review|Assignees?): ([^\n(]{2,80})",
+        r"(?m)^Branches: ([\w-]{1,80}):",
         r"(?m)^State: [a-z]+ by ([^\n]{2,80})",
         r"(?i)([0-9]+\+[a-z0-9-]{2,39})@users\.noreply\.github\.com",
     ),

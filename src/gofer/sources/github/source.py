@@ -58,7 +58,7 @@ def _doer(actor: Actor) -> str:
         case "bot":
             return f", by the GitHub app {actor.id}" if _APP.fullmatch(actor.id) else ", by a GitHub app"
         case "anonymous":
-            return ", by an account that was deleted"
+            return ", by an account that GitHub no longer names"
         case _:
             return ""
 
@@ -95,7 +95,8 @@ def _stands(event: Event) -> str:
     if not comment:
         return ""
     hunk = indented(as_text(comment.get("diff_hunk")))
-    return "\n".join((f"On {position(comment)}, in this piece of the diff:", *hunk, "The review comment:"))
+    diff = ", in this piece of the diff:" if hunk else ", the whole file."
+    return "\n".join((f"On {position(comment)}{diff}", *hunk, "The review comment:"))
 
 
 def _has_number(event: Event) -> bool:
