@@ -226,6 +226,21 @@ async def test_host_header_does_not_change_the_path_of_a_request(
     assert_silent(caplog)
 
 
+async def test_test_of_a_webhook_address_is_answered_and_hostile_ones_are_refused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with every_receiver(tmp_path) as (_, url):
+        for path, method, status in (
+            (b"/hooks/keyed?challenge=abc1", b"GET", 200),
+            (b"/hooks/keyed", b"HEAD", 200),
+            (b"/hooks/keyed?challenge=%3Cscript%3E", b"GET", 405),
+            (b"/hooks/keyed?challenge=a%0D%0Ab", b"GET", 405),
+            (b"/hooks/nowhere?challenge=abc1", b"GET", 404),
+        ):
+            assert await exchange(url, wire(path, [], b"", method)) == [status], path
+    assert_silent(caplog)
+
+
 @pytest.mark.parametrize("path", [b"/", b"/runs", b"/runs/abc", b"/runs/abc/trace", b"/prompts/answer-here"])
 async def test_pages_refuse_a_foreign_host_and_healthz_answers_every_host(tmp_path: Path, path: bytes) -> None:
     async with every_receiver(tmp_path) as (_, url):

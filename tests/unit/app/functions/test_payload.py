@@ -105,3 +105,12 @@ def test_response_carries_text_as_text_and_bytes_as_base64() -> None:
 def test_response_cookies_are_separate_from_other_headers() -> None:
     answer = respond(303, [("Location", "/runs"), ("set-cookie", "a=1"), ("Set-Cookie", "b=2")], b"")
     assert (answer["headers"], answer["cookies"]) == ({"location": "/runs"}, ["a=1", "b=2"])
+
+
+def test_headers_of_a_reply_reach_the_gateway() -> None:
+    reply = Reply(200, b"", headers=(("X-Hook-Secret", "b537"), ("X-Content-Type-Options", "nosniff")))
+    assert response(reply)["headers"] == {
+        "content-type": "text/plain; charset=utf-8",
+        "x-hook-secret": "b537",
+        "x-content-type-options": "nosniff",
+    }

@@ -14,10 +14,10 @@ import pytest
 from generators.vocabularies import DOCUMENTS
 from gofer.sources.webhook.hook import Hook, read_hooks
 from gofer.sources.webhook.jwt_bearer import JwtProof
-from gofer.sources.webhook.senders import ADDRESS, SENDERS, Sender, written
+from gofer.sources.webhook.senders import ADDRESS, SENDERS, Sender, differing, written
 from gofer.values.secret import Secret
 from gofer.workflows.form import fill
-from gofer.workflows.webhook_form import WebhookForm, compile_hooks
+from gofer.workflows.webhook_form import AuthForm, HmacForm, WebhookForm, compile_hooks
 from gofer.workflows.yaml_source import read_source
 from support.sources.webhook_calls import SECRET, Headers, Reception, signed
 from support.stand_ins import NOON
@@ -207,3 +207,25 @@ def test_form_of_a_sender_is_written_in_the_notation_of_workflow_files() -> None
 def test_body_of_these_tests_has_every_key_of_the_table() -> None:
     found = json.loads(BODY)
     assert {sender.key.split("/")[1] for sender in FITTING if sender.key.startswith("/")} <= found.keys()
+
+
+@pytest.mark.parametrize(
+    ("form", "senders"),
+    [
+        (HmacForm(header="Stripe-Signature"), ["Stripe"]),
+        (HmacForm(header="X-Hub-Signature"), ["Bitbucket", "Intercom"]),
+        (HmacForm(header="x-hub-signature", prefix="sha256="), []),
+        (
+            HmacForm(
+                header="X-Square-HmacSha256-Signature",
+                encoding="base64",
+                template="https://gofer.acme.com/hooks/p{body}",
+            ),
+            [],
+        ),
+        (HmacForm(header="X-Signature"), []),
+        (HmacForm(header="Authorization"), []),
+    ],
+)
+def test_header_of_a_well_known_sender_in_another_form_is_noticed(form: HmacForm, senders: list[str]) -> None:
+    assert [sender.name for sender in differing(AuthForm(hmac=form))] == senders
