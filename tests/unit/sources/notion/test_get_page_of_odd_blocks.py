@@ -197,7 +197,7 @@ def test_notion_view_of_a_database_is_refused_with_advice() -> None:
         asyncio.run(notion_query_database.act(API, call, QueryDatabase(database=RFCS)))
 
 
-def test_notion_row_that_is_a_database_has_no_values() -> None:
+def test_notion_database_among_rows_has_no_values() -> None:
     schema = {"Tags": {"id": "t", "type": "multi_select", "multi_select": {"options": []}}}
     row = {"object": "data_source", "id": SOURCE, "title": [], "properties": schema}
 
