@@ -93,5 +93,5 @@ def _object_words(value: Fields, read: Callable[[object], str], depth: int) -> s
     if summary := as_text(as_object(value.get("fields")).get("summary")):
         return f"{name} {summary}".strip()
     if depth and value.get("child"):
-        return f"{name} - {words(value.get('child'), read, depth - 1)}"
+        return f"{name} > {words(value.get('child'), read, depth - 1)}"
     return one_line(name) or (one_line(encode_text(value)) if value else "")

@@ -175,7 +175,7 @@ def test_jira_issue_shows_the_words_of_its_own_fields_up_to_a_limit() -> None:
             "Parent: OPS-1 Exports",
             "Linked issues: is blocked by OPS-2",
             "Own field 1: Press save",
-            "Own field 2: Europe - Lisbon",
+            "Own field 2: Europe > Lisbon",
             "Own field 3: Sprint 7, Ada",
             "Own field 4: 5",
             'Own field 6: {"odd":true}',
