@@ -112,6 +112,16 @@ async def test_replies_are_followed_only_in_threads_that_gofer_answered(tmp_path
     assert [status for status, _ in found] == ["ignored", "done", "ignored", "done"]
 
 
+async def test_message_that_slack_has_or_delivers_twice_is_answered_once(tmp_path: Path) -> None:
+    async with gofer(tmp_path, "when: [slack.mention]") as made:
+        asked = await made.ask("@Gofer hello")
+        await made.slack.deliver_again(asked, "T0OTHER0")
+        again = await made.slack.say_again(asked)
+        await made.ended(1)
+        assert len(await quiet(made)) == 1
+        assert (texts(made.answers(asked)), texts(made.answers(again))) == (["Here you are."], [])
+
+
 async def test_reply_to_another_person_is_followed_only_with_a_mention_of_gofer(tmp_path: Path) -> None:
     async with gofer(tmp_path, "when: [{slack.mention: {follow_ups: true}}]") as made:
         asked = await made.ask("@Gofer hello")

@@ -25,7 +25,7 @@ from gofer_simulators.slack.manifest import read_manifest
 from gofer_simulators.slack.methods import change_reaction, remove
 from gofer_simulators.slack.openid import OpenId
 from gofer_simulators.slack.page import Page
-from gofer_simulators.slack.shapes import stable_id, typed
+from gofer_simulators.slack.shapes import message_body, stable_id, typed
 from gofer_simulators.slack.shared_files import delete_file, store_file
 from gofer_simulators.slack.socket_mode import SocketMode
 from gofer_simulators.slack.web_api import Failure, WebApi
@@ -78,6 +78,17 @@ class SlackSimulator(Vendor):
     async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
         """Write a message as a user; `text` is in wire form, with mentions as `<@U…>`. Raises SlackRefusal."""
         return self._write(Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts))
+
+    async def say_again(self, message: Message) -> Message:
+        """Write a message of a user again, as Slack's programs do after a bad connection: another ts, the same id."""
+        sent = message_body(self.workspace, message)["client_msg_id"]
+        return self._write(replace(message, ts="", extra={**message.extra, "client_msg_id": sent}))
+
+    async def deliver_again(self, message: Message, team: str) -> None:
+        """Deliver a message for another workspace too, as Slack may do in a channel that both share."""
+        own = self.envelopes(message)
+        shared = {"team_id": team, "is_ext_shared_channel": True}
+        self._deliveries.announce([{**one, **shared, "event_id": f"{one['event_id']}2"} for one in own])
 
     async def upload(
         self,
