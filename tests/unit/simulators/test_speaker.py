@@ -21,7 +21,7 @@ def test_mention_has_the_ids_of_the_world() -> None:
     event = said(words, ("slack.mention",), demo_world())
     assert event["type"] == "app_mention"
     assert (event["channel"], event["user"]) == ("C0DEPLOY0", "U0NEWCO0")
-    assert event["text"] == "<@U0GOFER0> Look at <#C0INCID00|incidents>"
+    assert event["text"] == "<@U0GOFER0> Look at <#C0INCID00|>"
 
 
 def test_words_without_a_slack_in_the_world_make_their_own_channel_and_person() -> None:

@@ -191,7 +191,7 @@ async def _find_channel(api: SlackApi, call: Call, name: str) -> tuple[str, bool
         asked = {"limit": PAGE, "cursor": "", "exclude_archived": "true", "types": kind}
         async for page in api.pages(call, "conversations.list", CHANNEL_PAGES, **asked):
             for channel in map(as_object, as_list(page.get("channels"))):
-                if as_text(channel.get("name")) == name.casefold():
+                if as_text(channel.get("name")) == name:
                     return as_text(channel.get("id")), kind == "private_channel"
     raise HIDDEN
 

@@ -132,7 +132,7 @@ def test_slack_private_channel_of_others_looks_like_a_missing_one_in_result_and_
 def test_slack_message_goes_to_a_private_channel_by_its_name() -> None:
     async def story(call: Call, http: Recorded) -> None:
         posted = await slack_post_message.act(
-            API, call, PostMessage(channel="#Ops-Private", text="The backup is done.")
+            API, call, PostMessage(channel="#ops-private", text="The backup is done.")
         )
         assert posted.details["channel"] == SECRET
         http.asked.clear()
