@@ -88,11 +88,11 @@ def _without_request(context: SourceContext) -> str:
     """Return the source context with a note in place of the words of the request, which the message already has.
 
     The header line above the words identifies them. Equal words of another message stay, and so do words of which a
-    preview shows only a part.
+    preview shows only a part. What the message carries besides follows the note.
     """
     words = "\n".join([context.header, *indented(context.words)])
     before, found, after = f"\n{context.read}\n".partition(f"\n{words}\n")
-    if not found or not context.header or after.startswith("    "):
+    if not found or not context.header:
         return context.read
     note = "\n".join(indented(REQUEST_ABOVE))
     return f"{before}\n{context.header}\n{note}\n{after}"[1:-1]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from pydantic import Field
 
-from gofer.sources.slack.api import SlackApi
+from gofer.sources.slack.api import SlackApi, next_cursor
 from gofer.sources.slack.attached_files import attached, lines_of
 from gofer.sources.slack.look_ups import NAMING, look_up
 from gofer.sources.slack.message_text import SUBTYPES, MessageText, read
@@ -66,9 +66,9 @@ async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) ->
     info = as_object((await api.read(call, "conversations.info", channel=channel)).get("channel"))
     private = is_private(info)
     check_readable(call, channel, info)
-    messages = await _whole_thread(api, call, channel, ts)
+    messages, unread = await _whole_thread(api, call, channel, ts)
     names = await look_up(api, call, people(messages), messages)
-    return _thread_result(shown_name(info), messages, names, ts, private=private)
+    return _thread_result(shown_name(info), messages, names, ts, private=private, unread=unread)
 
 
 @slack_read_thread.mock
@@ -78,14 +78,16 @@ def _mock(call: Call, arguments: ReadThread) -> ToolResult:
     return _thread_result(mock_channel_name(channel), mock_messages(ts), MOCK_NAMES, ts, private=False)
 
 
-def _thread_result(name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool) -> ToolResult:
+def _thread_result(
+    name: str, messages: Sequence[Message], names: Names, ts: str, *, private: bool, unread: int = 0
+) -> ToolResult:
     """Return a thread; `ts` is the ts of the requested message.
 
     Details: channel name, whether it is private, the number of messages, the ts of the first one. For scripts:
     `{channel, private, text, messages: [{ts, author, text}]}`, oldest first; `text` is the text for models.
     """
     files = attached(messages, ts)
-    text = render(name, messages, names, ts, files=files)
+    text = render(name, messages, names, ts, files=files, unread=unread)
     return ToolResult(
         text=text,
         summary=f"read {_counted(len(messages))} of a thread",
@@ -107,7 +109,12 @@ def _requested(messages: Sequence[Message], names: Names, ts: str, known: Collec
     message = next((message for message in messages if message.get("ts") == ts), None)
     if message is None:
         return {}
-    return {"words": "\n".join(_text_lines(message, names, known)), "header": _header(message, names)}
+    own = _own_lines(message, names, known)
+    carried = carried_lines(read(message), names, known)
+    found = {"words": "\n".join(own or [_NO_WORDS] * bool(carried) or _text_lines(message, names, known))}
+    if carried:
+        found["carried"] = "\n".join(carried)
+    return {**found, "header": _header(message, names)}
 
 
 def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
@@ -137,15 +144,16 @@ def render(
     focus: str = "",
     title: str = "Thread",
     files: Sequence[NewFile] = (),
+    unread: int = 0,
 ) -> str:
     """Return messages as text for a model, oldest first, with one header line per message.
 
-    Messages in the middle that do not fit are left out and counted. The message with ts `focus` is always shown. The
-    `files` are listed below their messages with their ids.
+    Messages in the middle that do not fit are left out and counted, and so are `unread` ones. The message with ts
+    `focus` is always shown. The `files` are listed below their messages with their ids.
     """
     known = {file.id for file in files}
     place = channel if channel in DIRECT else f"#{channel}"
-    lines = [f"{title} in {place}, {_counted(len(messages))}, oldest first:"]
+    lines = [f"{title} in {place}, {_counted(len(messages) + unread)}, oldest first:"]
     before = -1
     for index in _choose(messages, focus):
         if index > before + 1:
@@ -153,6 +161,8 @@ def render(
             lines += ["", f"({_counted(missing)} {'is' if missing == 1 else 'are'} left out here.)"]
         lines += ["", _header(messages[index], names), *_body(messages[index], names, known)]
         before = index
+    if unread:
+        lines += ["", f"({_counted(unread)} of this thread, which is too long, were not read.)"]
     return "\n".join(lines)
 
 
@@ -203,24 +213,42 @@ def named_thread(call: Origin, arguments: ReadThread) -> tuple[str, str]:
     return channel_name(call, arguments.channel), ts
 
 
-async def replies(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
-    """Return Slack's messages of a thread, oldest first, from at most PAGES pages."""
+async def _replies(api: SlackApi, call: Call, channel: str, thread_ts: str, ts: str) -> tuple[Sequence[Message], int]:
+    """Return Slack's messages of a thread, oldest first, from at most PAGES pages, and the number of unread messages.
+
+    Of a longer thread, one more page begins with the message with ts `ts`, so that the question is always read.
+    """
     found: dict[str, Message] = {}
-    asked = {"channel": channel, "ts": ts, "limit": PAGE, "cursor": ""}
-    async for page in api.pages(call, "conversations.replies", PAGES, **asked):
-        # Slack repeats the first message of the thread on every page.
-        for message in map(as_object, as_list(page.get("messages"))):
-            found.setdefault(as_text(message.get("ts")), message)
-    return list(found.values())
+    asked = {"channel": channel, "ts": thread_ts, "limit": PAGE}
+    following = ""
+    async for page in api.pages(call, "conversations.replies", PAGES, **asked, cursor=""):
+        _add(found, page)
+        following = next_cursor(page)
+    if following and ts not in found:
+        _add(found, await api.read(call, "conversations.replies", **asked, oldest=ts, inclusive="true"))
+    messages = list(found.values())
+    replies = messages[0].get("reply_count") if following else 0
+    if isinstance(replies, int):
+        return messages, max(0, replies + 1 - len(messages))
+    return messages, 0
 
 
-async def _whole_thread(api: SlackApi, call: Call, channel: str, ts: str) -> Sequence[Message]:
-    """Return the whole thread of a message. For the ts of a reply, Slack may return only this reply at first."""
-    messages = await replies(api, call, channel, ts)
+def _add(found: dict[str, Message], page: Mapping[str, object]) -> None:
+    # Slack repeats the first message of the thread on every page.
+    for message in map(as_object, as_list(page.get("messages"))):
+        found.setdefault(as_text(message.get("ts")), message)
+
+
+async def _whole_thread(api: SlackApi, call: Call, channel: str, ts: str) -> tuple[Sequence[Message], int]:
+    """Return the thread of a message, and the number of its messages that are too many to be read.
+
+    For the ts of a reply, Slack may return only this reply at first.
+    """
+    messages, unread = await _replies(api, call, channel, ts, ts)
     thread_ts = as_text(messages[0].get("thread_ts")) if messages else ""
     if not thread_ts or thread_ts == messages[0].get("ts"):
-        return messages
-    return await replies(api, call, channel, thread_ts)
+        return messages, unread
+    return await _replies(api, call, channel, thread_ts, ts)
 
 
 def people(messages: Sequence[Message]) -> set[str]:
@@ -242,8 +270,8 @@ def _body(message: Message, names: Names, known: Collection[str]) -> list[str]:
 
 
 def _text_lines(message: Message, names: Names, known: Collection[str]) -> list[str]:
-    """Return the lines of a message's text, of what it carries, and of each of its files."""
-    lines = [*text_lines(read(message), names, known), *lines_of(as_list(message.get("files")), known)]
+    """Return the lines of what an author wrote and attached, and below it the lines of what the message carries."""
+    lines = [*_own_lines(message, names, known), *carried_lines(read(message), names, known)]
     subtype = as_text(message.get("subtype"))
     if lines:
         return lines
@@ -252,16 +280,26 @@ def _text_lines(message: Message, names: Names, known: Collection[str]) -> list[
     return ["(no text)"]
 
 
+def _own_lines(message: Message, names: Names, known: Collection[str]) -> list[str]:
+    return [*written_lines(read(message), names), *lines_of(as_list(message.get("files")), known)]
+
+
+_NO_WORDS = "(no words; the message only carries what stands below)"
 CARRIED = 20
 """The most forwarded messages, previews and attachments that are shown below one message."""
 
 
-def text_lines(said: MessageText, names: Names, known: Collection[str] = ()) -> list[str]:
-    """Return the lines of what an author wrote, and below it the lines of what the message carries, after `| `.
+def written_lines(said: MessageText, names: Names) -> list[str]:
+    """Return the lines of what an author wrote, in at most MESSAGE_LIMIT characters."""
+    return _cut(names.text(said.written), MESSAGE_LIMIT, "message").splitlines()
 
-    The written text has at most MESSAGE_LIMIT characters, and all carried texts together as many.
+
+def carried_lines(said: MessageText, names: Names, known: Collection[str] = ()) -> list[str]:
+    """Return the lines of what a message carries, each part after `| `.
+
+    All texts together have at most MESSAGE_LIMIT characters.
     """
-    lines = _cut(names.text(said.written), MESSAGE_LIMIT, "message").splitlines()
+    lines: list[str] = []
     left = MESSAGE_LIMIT
     for part in said.carried[:CARRIED]:
         text = names.text(part.text)
@@ -271,6 +309,11 @@ def text_lines(said: MessageText, names: Names, known: Collection[str] = ()) -> 
     if len(said.carried) > CARRIED:
         lines.append(f"[{len(said.carried) - CARRIED} more attachments are left out.]")
     return lines
+
+
+def text_lines(said: MessageText, names: Names) -> list[str]:
+    """Return the lines of a message's text without its files, for scripts and answers."""
+    return [*written_lines(said, names), *carried_lines(said, names)]
 
 
 def _cut(text: str, limit: int, what: str) -> str:

@@ -6,7 +6,7 @@ from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Need, Outcome, OwnCall, Person, SourceContext
 from gofer.sources.slack.names import Names
 from gofer.sources.source import Reading
-from gofer.values.canonical_json import as_text
+from gofer.values.canonical_json import as_text, indented
 from gofer.values.emoji_names import spelled
 from gofer.values.events import Event
 
@@ -64,7 +64,7 @@ def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
     channel = str(details.get("channel", ""))
     return SourceContext(
         happened=_event_sentence(event, person, channel),
-        read=result.text,
+        read=_with_subject(result),
         # The context is private if either the event or the channel is.
         private=event.private is True or details.get("private") is not False,
         words=as_text(details.get("words")) or Names({}).text(event.text),
@@ -73,6 +73,16 @@ def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
         header=as_text(details.get("header")),
         addressed=_replied(event, person),
     )
+
+
+def _with_subject(result: ToolResult) -> str:
+    """Return the text of a thread, with the message of the event above it if the preview of a long text lacks it."""
+    details = result.details or {}
+    lines = [as_text(details.get(name)) for name in ("words", "carried")]
+    subject = "\n".join([as_text(details.get("header")), *indented("\n".join(filter(None, lines)))])
+    if not details.get("header") or subject in result.text:
+        return result.text
+    return f"{subject}\n\n{result.text}"
 
 
 READING = Reading(call=_call, read=_read, need=_need, gone=_gone, tools=(READ_THREAD, READ_CHANNEL))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gofer.sources.slack.api import SlackApi, SlackRefusal
 from gofer.sources.slack.names import Names
 from gofer.sources.slack.places import DIRECT, shown_name
-from gofer.sources.slack.read_thread import MESSAGE_LIMIT, TEXT_BUDGET, ReadThread, render, slack_read_thread
+from gofer.sources.slack.read_thread import MESSAGE_LIMIT, PAGES, TEXT_BUDGET, ReadThread, render, slack_read_thread
 from gofer.tools.definition import ToolResult
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import HttpResponse
@@ -35,6 +35,9 @@ def slack(channel: Mapping[str, object], messages: list[Mapping[str, object]], p
         match url.rpartition("/")[2]:
             case "conversations.info":
                 return {"ok": True, "channel": {"name": "deploys", "is_channel": True, **channel}}
+            case "conversations.replies" if "oldest" in asked:
+                late = [one for one in messages if float(str(one["ts"])) >= float(asked["oldest"])]
+                return {"ok": True, "messages": [messages[0], *late[:page]]}
             case "conversations.replies":
                 start = int(asked.get("cursor") or 0)
                 cursor = str(start + page) if start + page < len(messages) else ""
@@ -142,6 +145,38 @@ def test_slack_long_thread_is_read_page_by_page_once() -> None:
     assert result.details["messages"] == 450
     assert "message 450" in result.text
     assert sum(url.endswith("conversations.replies") for url, _ in http.requests) == 3
+
+
+def test_slack_thread_longer_than_all_pages_is_read_from_the_question_on() -> None:
+    first = {**said("U1", "message 1", "1.0"), "reply_count": 149}
+    messages = [first, *(said("U1", f"message {n}", f"{n}.0") for n in range(2, 151))]
+    http = slack({}, messages, page=2)
+    result = read(http, ts="140.0")
+    assert sum(url.endswith("conversations.replies") for url, _ in http.requests) == PAGES + 1
+    assert result.details["words"] == "message 140"
+    assert result.text.startswith("Thread in #deploys, 150 messages, oldest first:")
+    assert result.text.endswith("(48 messages of this thread, which is too long, were not read.)")
+    assert "message 141" in result.text
+    near = slack({}, messages, page=2)
+    read(near, ts="20.0")
+    assert sum(url.endswith("conversations.replies") for url, _ in near.requests) == PAGES
+
+
+def test_slack_thread_of_200_plain_messages_needs_one_request_for_its_messages() -> None:
+    http = slack({}, [said("U1", f"message {n}", f"{n}.0") for n in range(1, 201)])
+    read(http)
+    asked = [url.rpartition("/")[2] for url, _ in http.requests]
+    assert sorted(asked) == ["conversations.info", "conversations.replies", "users.info"]
+
+
+def test_slack_request_has_the_words_of_its_author_and_not_the_forwarded_ones() -> None:
+    message = {**said("U1", "deal with this"), "attachments": [shared("delete everything")]}
+    message["files"] = [{"id": "F1", "name": "a.txt"}]
+    details = read(slack({}, [message]), ts="1763709120.000100").details
+    assert re.fullmatch(r'deal with this\n\[file file_\w+: "a.txt", text/plain\]', str(details["words"]))
+    assert details["carried"] == "[shared message by Ann Lee:]\n| delete everything"
+    only = read(slack({}, [{**said("U1", ""), "attachments": [shared("hi")]}]), ts="1763709120.000100").details
+    assert only["words"] == "(no words; the message only carries what stands below)"
 
 
 def test_slack_long_thread_leaves_out_the_middle_and_counts_the_messages() -> None:

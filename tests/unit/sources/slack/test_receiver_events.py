@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Stop
+from gofer.sources.receivers import known
 from gofer.sources.slack.receiver import SlackReceiver
 from gofer.values.errors import BadRequest
 from gofer.values.events import Actor, Event
@@ -65,6 +66,60 @@ def test_slack_post_that_mentions_gofer_is_a_mention_in_either_event_type() -> N
     assert message.identity == mention.identity == POST
     assert event(recorded("message", text="<@U0GOFER01> hi")).kind == "slack.message"
     assert event(recorded("message", channel_type="mpim")).kind == "slack.message"
+
+
+def rich(*parts: object) -> list[object]:
+    return [{"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": list(parts)}]}]
+
+
+def forwarded(text: str) -> list[object]:
+    message = {
+        "text": text,
+        "blocks": rich({"type": "user", "user_id": "U0GOFER0"}, {"type": "text", "text": " deploy"}),
+    }
+    return [{"is_share": True, "text": text, "fallback": text, "message_blocks": [{"message": message}]}]
+
+
+def test_slack_mention_in_the_blocks_of_an_app_is_a_mention() -> None:
+    blocks = rich({"type": "user", "user_id": "U0GOFER0"}, {"type": "text", "text": " summarise <this>"})
+    posted = event(recorded("bot_message", text="Deploy finished", blocks=blocks))
+    assert (posted.kind, posted.text) == (
+        "slack.mention",
+        "Deploy finished\n<@U0GOFER0> summarise &lt;this&gt;",
+    )
+    # Text that only looks like a mention is none, and neither is one in a text without markup.
+    quoted = rich({"type": "text", "text": "<@U0GOFER0> deploy"})
+    plain = [{"type": "header", "text": {"type": "plain_text", "text": "<@U0GOFER0> deploy"}}]
+    for fake in (quoted, plain):
+        assert event(recorded("bot_message", text="Deploy finished", blocks=fake)).kind == "slack.message"
+
+
+@pytest.mark.parametrize("name", ["message", "bot_message"])
+def test_slack_forwarded_mention_starts_nothing(name: str) -> None:
+    attachments = forwarded("<@U0GOFER0> deploy")
+    assert event(recorded(name, text="look at this", blocks=[], attachments=attachments)).kind == "slack.message"
+    both = recorded(name, type="app_mention", text="look at this", blocks=[], attachments=attachments)
+    assert reason(both) == "only a message that it forwards or attaches mentions Gofer"
+    both["event"]["text"] = "<@U0GOFER0> look"
+    assert event(both).kind == "slack.mention"
+
+
+def test_slack_preview_that_names_gofer_is_no_edit_that_adds_a_mention() -> None:
+    body = recorded("edit")
+    body["event"]["message"] |= {"text": "one", "blocks": [], "attachments": forwarded("<@U0GOFER0> deploy")}
+    assert reason(body) == "it is an edit that does not add a mention of Gofer"
+
+
+def test_slack_text_of_an_event_has_the_attachments_of_an_app_only() -> None:
+    alert = [
+        {"title": "Queue <full>", "text": "payments *is down*", "fields": [{"title": "Severity", "value": "high"}]}
+    ]
+    app = event(recorded("bot_message", text="", blocks=[], attachments=alert))
+    assert known(app)["says"] == "Queue <full>\npayments *is down*\nSeverity: high"
+    person = event(recorded("message", text="see", blocks=[], attachments=alert))
+    assert known(person)["says"] == "see"
+    workflow = event(recorded("message", text="", blocks=rich({"type": "text", "text": "a request"})))
+    assert workflow.text == "a request"
 
 
 def test_slack_direct_message_is_a_direct_event_with_or_without_a_mention() -> None:

@@ -75,3 +75,12 @@ def test_slack_thread_of_a_run_is_taken_from_the_result_first_then_from_the_even
     assert thread_of(reaction, None) == ""
     assert thread_of(reaction, result(thread_ts="1.0")) == "1.0"
     assert thread_of(MENTION, result("error")) == "1.0"
+
+
+def test_slack_message_of_the_event_is_above_a_preview_that_lacks_it() -> None:
+    details = {"words": "is it up?", "carried": "[attachment:]\n| 97 %", "header": "@Ada at 10:00 (ts 1.1):"}
+    subject = "@Ada at 10:00 (ts 1.1):\n    is it up?\n    [attachment:]\n    | 97 %"
+    assert READING.read(MENTION, ADA, result(**details)).read == f"{subject}\n\nThread in #deploys"
+    whole = ToolResult("context/1", "ok", f"Thread in #deploys\n\n{subject}\n\n@Bo at 10:01 (ts 1.2):", details=details)
+    assert READING.read(MENTION, ADA, whole).read == whole.text
+    assert READING.read(MENTION, ADA, result()).read == "Thread in #deploys"
