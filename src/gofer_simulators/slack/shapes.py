@@ -110,6 +110,30 @@ def stored_message(workspace: Workspace, message: Message, *, with_metadata: boo
     return body
 
 
+def shared_message(workspace: Workspace, message: Message) -> JsonObject:
+    """Return the attachment with which a forwarded message is shown: its text, blocks, files and attachments."""
+    body = message_body(workspace, message)
+    inner = {name: body[name] for name in ("blocks", "attachments", "files") if name in body}
+    return {
+        "id": 1,
+        "is_share": True,
+        "is_msg_unfurl": True,
+        "author_id": message.user,
+        "author_name": workspace.name_of(message.user),
+        "channel_id": message.channel,
+        "channel_team": workspace.team.id,
+        "color": "D0D0D0",
+        "fallback": f"{workspace.name_of(message.user)}: {message.text}",
+        "footer": "Posted in Slack",
+        "from_url": workspace.permalink(message),
+        "mrkdwn_in": ["text"],
+        "text": message.text,
+        "ts": message.ts,
+        "files": list(objects(body.get("files"))),
+        "message_blocks": [{"team": workspace.team.id, "channel": message.channel, "ts": message.ts, "message": inner}],
+    }
+
+
 def user_shape(workspace: Workspace, user: User) -> dict[str, object]:
     """Return a user of the workspace."""
     handle = re.sub(r"[^a-z0-9]+", ".", user.name.lower()).strip(".")

@@ -1,7 +1,7 @@
 """The simulated Slack for tests, evals and the demo: workspace, Web API, deliveries and page."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import httpx2
@@ -12,6 +12,7 @@ from gofer_simulators.json_values import JsonObject
 from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.slack.adopt import add_recorded
 from gofer_simulators.slack.backend import Backend
+from gofer_simulators.slack.block_forms import check_forms
 from gofer_simulators.slack.delivery import Deliveries, Pace
 from gofer_simulators.slack.envelopes import (
     change_envelopes,
@@ -25,7 +26,7 @@ from gofer_simulators.slack.manifest import read_manifest
 from gofer_simulators.slack.methods import change_reaction, remove
 from gofer_simulators.slack.openid import OpenId
 from gofer_simulators.slack.page import Page
-from gofer_simulators.slack.shapes import message_body, stable_id, typed
+from gofer_simulators.slack.shapes import message_body, shared_message, stable_id, typed
 from gofer_simulators.slack.shared_files import delete_file, store_file
 from gofer_simulators.slack.socket_mode import SocketMode
 from gofer_simulators.slack.web_api import Failure, WebApi
@@ -75,9 +76,29 @@ class SlackSimulator(Vendor):
         self._deliveries.url = url
         self._deliveries.interactivity_url = f"{url.rpartition('/')[0]}/interactivity"
 
-    async def say(self, user_id: str, channel_id: str, text: str, thread_ts: str | None = None) -> Message:
-        """Write a message as a user; `text` is in wire form, with mentions as `<@U…>`. Raises SlackRefusal."""
-        return self._write(Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts))
+    async def say(
+        self,
+        user_id: str,
+        channel_id: str,
+        text: str,
+        thread_ts: str | None = None,
+        *,
+        blocks: Sequence[JsonObject] = (),
+        attachments: Sequence[JsonObject] = (),
+    ) -> Message:
+        """Write a message as a user; `text` is in wire form, with mentions as `<@U…>`. Raises SlackRefusal.
+
+        Apps write blocks and attachments, and so do people who paste a table.
+        """
+        check_forms(blocks)
+        extra: JsonObject = {"attachments": list(attachments)} if attachments else {}
+        draft = Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts)
+        return self._write(replace(draft, blocks=tuple(blocks), extra=extra))
+
+    async def forward(self, user_id: str, channel_id: str, message: Message, text: str = "") -> Message:
+        """Forward a message as a user, with or without a text of their own. Raises SlackRefusal."""
+        shared = shared_message(self.workspace, message)
+        return await self.say(user_id, channel_id, text, attachments=[shared])
 
     async def say_again(self, message: Message) -> Message:
         """Write a message of a user again, as Slack's programs do after a bad connection: another ts, the same id."""
@@ -100,9 +121,16 @@ class SlackSimulator(Vendor):
         thread_ts: str | None = None,
         mimetype: str = "text/plain",
         mode: str = "hosted",
+        transcript: str = "",
     ) -> Message:
-        """Share a file as a user, with or without a text; `mode` is Slack's, such as `external`."""
-        shown = store_file(self.workspace, user_id, name, content, mimetype, mode)
+        """Share a file as a user, with or without a text; `mode` is Slack's, such as `external`.
+
+        A clip of sound or video has the `transcript` that Slack made.
+        """
+        shown = dict(store_file(self.workspace, user_id, name, content, mimetype, mode))
+        if transcript:
+            preview = {"content": transcript, "has_more": False}
+            shown["transcription"] = {"status": "complete", "locale": "en-US", "preview": preview}
         extra = {"subtype": "file_share", "files": [shown], "upload": False, "display_as_bot": False}
         return self._write(
             Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts, extra=extra)
