@@ -95,7 +95,7 @@ def test_slack_mention_in_the_blocks_of_an_app_is_a_mention() -> None:
 
 
 @pytest.mark.parametrize("name", ["message", "bot_message"])
-def test_slack_forwarded_mention_starts_nothing(name: str) -> None:
+def test_slack_forwarded_mention_is_no_mention(name: str) -> None:
     attachments = forwarded("<@U0GOFER0> deploy")
     assert event(recorded(name, text="look at this", blocks=[], attachments=attachments)).kind == "slack.message"
     both = recorded(name, type="app_mention", text="look at this", blocks=[], attachments=attachments)

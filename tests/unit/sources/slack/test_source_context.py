@@ -77,7 +77,7 @@ def test_slack_thread_of_a_run_is_taken_from_the_result_first_then_from_the_even
     assert thread_of(MENTION, result("error")) == "1.0"
 
 
-def test_slack_message_of_the_event_is_above_a_preview_that_lacks_it() -> None:
+def test_slack_message_of_the_event_is_above_a_preview_without_the_message() -> None:
     details = {"words": "is it up?", "carried": "[attachment:]\n| 97 %", "header": "@Ada at 10:00 (ts 1.1):"}
     subject = "@Ada at 10:00 (ts 1.1):\n    is it up?\n    [attachment:]\n    | 97 %"
     assert READING.read(MENTION, ADA, result(**details)).read == f"{subject}\n\nThread in #deploys"
