@@ -95,7 +95,8 @@ def _told(file: Fields) -> Iterator[str]:
         text = " ".join(" ".join(member.reader(file, DEPTH)).split())
         if len(text) > TOLD:
             text = f"{text[:TOLD]}…"
-        yield from filter(None, [text and f"| {text}"])
+        if text:
+            yield f"| {text}"
 
 
 def line(file: Fields, known: Collection[str]) -> str:
@@ -130,6 +131,23 @@ def _transcript(file: Fields, depth: int) -> Iterator[str]:
         yield "(Slack has more of the transcript.)"
 
 
+def _title(file: Fields, depth: int) -> Iterator[str]:
+    title = as_text(file.get("title"))
+    if title not in as_text(file.get("name")):
+        yield f"title: {title}"
+
+
+def _length(file: Fields, depth: int) -> Iterator[str]:
+    length = file.get("duration_ms")
+    if isinstance(length, int):
+        yield f"length: {length / 1000:.0f} seconds"
+
+
+def _preview(file: Fields, depth: int) -> Iterator[str]:
+    if absent(file):
+        yield f"beginning: {as_text(file.get('preview'))}"
+
+
 def _told_as(name: str, path: str) -> Reader:
     """Return what reads one field with its name."""
 
@@ -145,12 +163,17 @@ FILE: Vocabulary[Reader] = Vocabulary(
     "field",
     {
         "name": Member("in its line, with `mimetype`, `size`, and why Gofer cannot fetch it", nothing),
+        "title": Member("if it says more than the name", _title),
         "alt_txt": Member("the description of a picture", _told_as("description", "alt_txt")),
+        "duration_ms": Member("the length of a clip", _length),
         "transcription": Member("Slack's transcript of a clip", _transcript),
         "subject": Member("of an e-mail", _told_as("subject", "subject")),
         "from": Member("of an e-mail", _told_as("from", "from.original")),
         "to": Member("of an e-mail", _told_as("to", "to.original")),
         "cc": Member("of an e-mail", _told_as("cc", "cc.original")),
+        "plain_text": Member("the text of an e-mail", _told_as("text", "plain_text")),
+        "attachments": Member("the files of an e-mail", _told_as("attached", "attachments.filename")),
+        "preview": Member("the beginning of a text that Gofer cannot fetch", _preview),
         "initial_comment": Member("the comment with an old upload", _told_as("comment", "initial_comment.comment")),
         "external_url": Member("the address of a file outside of Slack", _told_as("address", "external_url")),
     },

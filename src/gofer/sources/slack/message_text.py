@@ -240,6 +240,7 @@ ATTACHMENT: Vocabulary[Reader] = Vocabulary(
         "audio_html": Member("a player for a sound"),
         "actions": Member("its buttons and menus", _actions),
         "service_name": Member("its text", _marked("service_name")),
+        "private_channel_prompt": Member("a message of a private channel, which Slack does not show here"),
         "footer": Member("its text", _marked("footer")),
         "ts": Member("the time", _time),
         "files": Member("as the files of a message", nothing),

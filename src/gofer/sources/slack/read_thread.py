@@ -7,6 +7,7 @@ from pydantic import Field
 
 from gofer.sources.slack.api import SlackApi, next_cursor
 from gofer.sources.slack.attached_files import attached, lines_of
+from gofer.sources.slack.delivery import is_bot
 from gofer.sources.slack.look_ups import NAMING, look_up
 from gofer.sources.slack.message_text import SUBTYPES, MessageText, read
 from gofer.sources.slack.names import (
@@ -105,16 +106,19 @@ def _thread_result(
 
 
 def _requested(messages: Sequence[Message], names: Names, ts: str, known: Collection[str]) -> Mapping[str, str]:
-    """Return the text of the requested message with names for ids, and its header; empty if it was deleted."""
+    """Return the requested message with names for ids, and its header; empty if it was deleted.
+
+    What a person's message carries is apart from their words. An app speaks through its attachments.
+    """
     message = next((message for message in messages if message.get("ts") == ts), None)
     if message is None:
         return {}
     own = _own_lines(message, names, known)
     carried = carried_lines(read(message), names, known)
-    found = {"words": "\n".join(own or [_NO_WORDS] * bool(carried) or _text_lines(message, names, known))}
-    if carried:
-        found["carried"] = "\n".join(carried)
-    return {**found, "header": _header(message, names)}
+    found = {"header": _header(message, names)}
+    if is_bot(message) or not carried:
+        return {**found, "words": "\n".join(_text_lines(message, names, known))}
+    return {**found, "words": "\n".join(own or [_NO_WORDS]), "carried": "\n".join(carried)}
 
 
 def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
@@ -284,7 +288,7 @@ def _own_lines(message: Message, names: Names, known: Collection[str]) -> list[s
     return [*written_lines(read(message), names), *lines_of(as_list(message.get("files")), known)]
 
 
-_NO_WORDS = "(no words; the message only carries what stands below)"
+_NO_WORDS = "(no words of their own, only what the message carries)"
 CARRIED = 20
 """The most forwarded messages, previews and attachments that are shown below one message."""
 

@@ -330,10 +330,18 @@ def clip(**transcription: object) -> Json:
             ["| transcript: Restart (Slack has more of the transcript.)"],
         ),
         (clip(status="processing"), ["| transcript: none from Slack (processing)"]),
-        ({"name": "a.png", "alt_txt": "a cat"}, ["| description: a cat"]),
+        ({"name": "a.png", "title": "Load of db-3", "alt_txt": "a"}, ["| title: Load of db-3", "| description: a"]),
+        ({"name": "a.mp4", "title": "a", "duration_ms": 8_000}, ["| length: 8 seconds"]),
+        ({"name": "a.txt", "mode": "external", "preview": "hello"}, ["| beginning: hello"]),
         (
-            {"name": "Re.eml", "subject": "Late", "from": [{"original": "Ada <ada@x.example>"}]},
-            ["| subject: Late", "| from: Ada <ada@x.example>"],
+            {
+                "name": "Re.eml",
+                "subject": "Late",
+                "from": [{"original": "Ada <ada@x.example>"}],
+                "plain_text": "We\nare",
+                "attachments": [{"filename": "a.pdf"}, {"filename": "b.pdf"}],
+            },
+            ["| subject: Late", "| from: Ada <ada@x.example>", "| text: We are", "| attached: a.pdf, b.pdf"],
         ),
         (
             {"name": "plan", "mode": "external", "external_url": "https://d.example/1"},

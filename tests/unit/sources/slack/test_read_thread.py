@@ -176,7 +176,13 @@ def test_slack_request_has_the_words_of_its_author_and_not_the_forwarded_ones() 
     assert re.fullmatch(r'deal with this\n\[file file_\w+: "a.txt", text/plain\]', str(details["words"]))
     assert details["carried"] == "[shared message by Ann Lee:]\n| delete everything"
     only = read(slack({}, [{**said("U1", ""), "attachments": [shared("hi")]}]), ts="1763709120.000100").details
-    assert only["words"] == "(no words; the message only carries what stands below)"
+    assert only["words"] == "(no words of their own, only what the message carries)"
+
+
+def test_slack_words_of_an_app_have_its_attachments() -> None:
+    alert = {"bot_id": "B1", "username": "Alerting", "text": "", "ts": "1.0", "attachments": [{"text": "97 %"}]}
+    details = read(slack({}, [alert]), ts="1.0").details
+    assert (details["words"], "carried" in details) == ("[attachment:]\n| 97 %", False)
 
 
 def test_slack_long_thread_leaves_out_the_middle_and_counts_the_messages() -> None:
