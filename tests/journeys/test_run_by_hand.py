@@ -87,7 +87,7 @@ def test_explain_takes_webhooks_schedules_and_button_presses(capsys: pytest.Capt
     ("name", "here", "where"),
     [
         ("slack_app_mention", {}, "/slack/channels/general/messages/"),
-        ("jira_comment_created", {"OPS-7": "PAY-17"}, "/jira/PAY-17/comments/2"),
+        ("jira_comment_created", {"OPS-7": "PAY-17"}, "/jira/PAY-17/comments/"),
         ("notion_page_created", {PAGE: RFC}, f"/notion/{RFC}/comments/"),
         (
             "github_pull_request_merged",

@@ -17,8 +17,8 @@ MAX_DEPTH = 100
 _GZIP = b"\x1f\x8b"
 """The first bytes of every gzip file. No text in UTF-8 begins with them."""
 
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
-"""The byte order marks of UTF-16."""
+_UTF16 = (b"\xff\xfe", b"\xfe\xff", b"{\0", b"\0{", b"[\0", b"\0[")
+"""How JSON in UTF-16 begins: with a byte order mark, or with a bracket of two bytes."""
 
 _BREAKS = "\x85\u2028\u2029"
 """Characters that end a line in Unicode and that JSON does not escape."""
@@ -89,7 +89,7 @@ def decode_text(raw: bytes) -> str:
     """
     if raw.startswith(_GZIP):
         raise BadRequest(400, "The body is compressed with gzip; send it as it is.", code="body_compressed")
-    if raw.startswith(_UTF16) or b"\0" in raw[:2]:
+    if raw.startswith(_UTF16):
         raise BadRequest(400, "The body is text in UTF-16; send it in UTF-8.", code="body_not_utf8")
     try:
         return raw.decode("utf-8-sig")

@@ -1,6 +1,7 @@
 """The simulated Jira for tests, evals and the demo: site, REST API, people and deliveries."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import httpx2
 from typing_extensions import override
@@ -8,12 +9,14 @@ from typing_extensions import override
 import gofer_simulators.jira.shapes as shapes
 from gofer_simulators.faults import Faults
 from gofer_simulators.http_server import Vendor
+from gofer_simulators.jira.adf import document
 from gofer_simulators.jira.delivery import Deliveries, Flavour, Pace, Sent
 from gofer_simulators.jira.issue_pages import IssuePages
 from gofer_simulators.jira.people import People
 from gofer_simulators.jira.rest_api import RestApi
+from gofer_simulators.jira.site import Comment, User
 from gofer_simulators.jira.world import load_site
-from gofer_simulators.json_values import JsonObject
+from gofer_simulators.json_values import JsonObject, object_of, text_of
 from gofer_simulators.local_links import LocalLinks
 
 
@@ -77,3 +80,17 @@ class JiraSimulator(Vendor):
     @override
     def state(self) -> dict[str, object]:
         return shapes.state(self.site)
+
+    def adopt(self, envelope: JsonObject) -> None:
+        """Add the comment of a recorded delivery to its issue if the issue does not have it."""
+        told = object_of(envelope, "comment")
+        author = object_of(told, "author")
+        named = object_of(envelope, "issue")
+        issue = self.site.find(text_of(named, "id")) or self.site.find(text_of(named, "key"))
+        if issue is None or text_of(told, "id") in ("", *(one.id for one in issue.comments)):
+            return
+        account = text_of(author, "accountId")
+        self.site.users.setdefault(account, User(account, text_of(author, "displayName")))
+        body = object_of(told, "body") or document(text_of(told, "body"))
+        comment = Comment(text_of(told, "id"), account, body, self.site.clock())
+        self.site.put(replace(issue, comments=(*issue.comments, comment)))

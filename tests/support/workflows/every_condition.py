@@ -381,12 +381,14 @@ def _other() -> Sequence[Row]:
     monday, tuesday = "2026-11-23T08:00:00Z", "2026-11-24T08:00:00Z"
     cron = {"cron": "0 8 ? * MON *"}
     berlin = {"cron": "0 9 ? * MON *", "zone": "Europe/Berlin"}
+    fortnight = {"every": "14 days", "first": "2026-11-09T08:00"}
     return [
         Row("webhook", "name", {"name": "right", **bearer}, [call("right")], [call("wrong")]),
         Row("schedule", "cron", cron, [fire_schedule(monday)], [fire_schedule(tuesday)]),
         Row(
             "schedule", "every", {"every": "7 days"}, [fire_schedule("2026-11-19T00:00:00Z")], [fire_schedule(tuesday)]
         ),
+        Row("schedule", "first", fortnight, [fire_schedule(monday)], [fire_schedule("2026-11-16T08:00:00Z")]),
         Row("schedule", "at", {"at": "2026-11-23T08:00"}, [fire_schedule(monday)], [fire_schedule(tuesday)]),
         Row("schedule", "zone", berlin, [fire_schedule(monday)], [fire_schedule("2026-11-23T09:00:00Z")]),
     ]

@@ -68,7 +68,7 @@ class System(Protocol):
 
 @runtime_checkable
 class Adopting(Protocol):
-    """A system that takes recorded deliveries, such as Slack."""
+    """A system that takes recorded deliveries: Slack and Jira."""
 
     def adopt(self, envelope: Mapping[str, object]) -> None:
         """Add what a recorded delivery names and this system lacks."""
@@ -118,7 +118,7 @@ class Simulated:
         return {**self.kept.states, **{name: system.state() for name, system in self.systems.items()}}
 
     def adopt(self, event: Event, body: bytes) -> None:
-        """Add the channels, people and messages of a recorded Slack event that the simulated Slack lacks.
+        """Add what a recorded event names and its system lacks: places, people and messages of Slack, comments of Jira.
 
         Call it before the first `state`, because these additions are not the work of a run. Without a body, the message
         is the one that the event names.
