@@ -8,7 +8,7 @@ from typing import Annotated, Literal, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from gofer.values.canonical_json import as_list, as_object
+from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ConfigError
 from gofer.workflows.file_text import read_text
 from gofer.workflows.form_parts import Number, Strict, mistake
@@ -60,8 +60,46 @@ class BasicForm(Strict):
     """The name of the user; by default any."""
 
 
+_TIMED = "{timestamp}.{body}"
+_SLACK: Mapping[str, str] = {"prefix": "v0=", "template": "v0:{timestamp}:{body}"}
+DOCUMENTED: Mapping[str, Mapping[str, str]] = {
+    "calendly-webhook-signature": {"prefix": "v1=", "timestamp_prefix": "t=", "template": _TIMED},
+    "circleci-signature": {"prefix": "v1="},
+    "paddle-signature": {"prefix": "h1=", "timestamp_prefix": "ts=", "template": "{timestamp}:{body}"},
+    "sanity-webhook-signature": {
+        "prefix": "v1=",
+        "timestamp_prefix": "t=",
+        "template": _TIMED,
+        "encoding": "base64",
+    },
+    "stripe-signature": {"prefix": "v1=", "timestamp_prefix": "t=", "template": _TIMED},
+    "twitch-eventsub-message-signature": {
+        "prefix": "sha256=",
+        "template": "{Twitch-Eventsub-Message-Id}{timestamp}{body}",
+        "timestamp_header": "Twitch-Eventsub-Message-Timestamp",
+    },
+    "typeform-signature": {"prefix": "sha256=", "encoding": "base64"},
+    "x-airtable-content-mac": {"prefix": "hmac-sha256=", "secret": "base64"},
+    "x-buildkite-signature": {"prefix": "signature=", "timestamp_prefix": "timestamp=", "template": _TIMED},
+    "x-docusign-signature-1": {"encoding": "base64"},
+    "x-pagerduty-signature": {"prefix": "v1="},
+    "x-shopify-hmac-sha256": {"encoding": "base64"},
+    "x-slack-signature": {**_SLACK, "timestamp_header": "X-Slack-Request-Timestamp"},
+    "x-tfe-notification-signature": {"algorithm": "sha512"},
+    "x-vercel-signature": {"algorithm": "sha1"},
+    "x-wc-webhook-signature": {"encoding": "base64"},
+    "x-zendesk-webhook-signature": {
+        "encoding": "base64",
+        "template": "{timestamp}{body}",
+        "timestamp_header": "X-Zendesk-Webhook-Signature-Timestamp",
+    },
+    "x-zm-signature": {**_SLACK, "timestamp_header": "x-zm-request-timestamp"},
+}
+"""The signature schemes of well-known senders by the header that only they send. The header alone stands for them."""
+
+
 class HmacForm(Strict):
-    """The signature scheme of a service."""
+    """The signature scheme of a service; the header alone if the service is well known and only it has this header."""
 
     header: HeaderName
     """The header with the signature, or with a list of signatures and other items."""
@@ -81,6 +119,14 @@ class HmacForm(Strict):
     """The text before the time, such as `t=`, if its header is a list. Without `timestamp_header` it is in `header`."""
     secret: Literal["text", "base64", "hex"] = "text"  # noqa: S105 (an encoding)
     """The encoding of the secret, if the service signs with the bytes that it stands for."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _documented(cls, value: object) -> object:
+        fields = as_object(value)
+        if set(fields) != {"header"}:
+            return value
+        return {**fields, **DOCUMENTED.get(as_text(fields["header"]).lower(), {})}
 
     @model_validator(mode="after")
     def _template(self) -> "HmacForm":

@@ -46,6 +46,8 @@ class Sender:
 
 def written(auth: AuthForm) -> str:
     """Return a form as a workflow file has it, on one line."""
+    if auth.hmac is not None and auth.hmac == HmacForm(header=auth.hmac.header):
+        return f"{{hmac: {{header: {auth.hmac.header}}}}}"
     ((kind, fields),) = auth.model_dump(exclude_defaults=True, exclude_none=True).items()
     if not fields:
         return kind
@@ -91,12 +93,6 @@ def _hmac(header: str, **more: Any) -> AuthForm:
     return AuthForm(hmac=HmacForm(header=header, **more))
 
 
-def _timed_list(header: str, signature: str = "v1=", time: str = "t=", between: str = ".", **more: Any) -> AuthForm:
-    """Return the form of a header that is a list of the time and signatures."""
-    template = f"{{timestamp}}{between}{{body}}"
-    return _hmac(header, prefix=signature, timestamp_prefix=time, template=template, **more)
-
-
 def _token(header: str) -> AuthForm:
     return AuthForm(token=TokenForm(header=header))
 
@@ -105,7 +101,6 @@ _STANDARD = AuthForm(standard=Plain())
 _BEARER = AuthForm(bearer=Plain())
 _BASIC = AuthForm(basic=BasicForm())
 _BASE64_SECRET: Mapping[str, str] = {"secret": "base64"}
-_SLACK: Mapping[str, str] = {"prefix": "v0=", "template": "v0:{timestamp}:{body}"}
 _IN_ADDRESS = f"Write user and secret into the address: `{ADDRESS.replace('//', '//gofer:SECRET@')}`."
 _OWN_HEADER = "Add the header `Authorization` with `Bearer SECRET`."
 
@@ -113,7 +108,7 @@ SENDERS: Sequence[Sender] = (
     Sender("Adyen", None, note="It signs fields of each item inside the body."),
     Sender(
         "Airtable",
-        _hmac("X-Airtable-Content-MAC", prefix="hmac-sha256=", **_BASE64_SECRET),
+        _hmac("X-Airtable-Content-MAC"),
         note="The secret is `macSecretBase64` of the answer that created the webhook. A call says only that something "
         "changed.",
     ),
@@ -127,13 +122,13 @@ SENDERS: Sequence[Sender] = (
     Sender("Auth0 log streams", _token("Authorization"), note="The secret is the authorization token, as it is."),
     Sender("Azure DevOps", _BASIC, "/id", "Enter the secret as the password of basic authentication."),
     Sender("Bitbucket", _hmac("X-Hub-Signature", prefix="sha256="), "X-Request-UUID"),
-    Sender("Buildkite", _timed_list("X-Buildkite-Signature", "signature=", "timestamp=")),
-    Sender("Calendly", _timed_list("Calendly-Webhook-Signature"), note="The secret is the `signing_key`."),
-    Sender("CircleCI", _hmac("circleci-signature", prefix="v1="), "/id"),
+    Sender("Buildkite", _hmac("X-Buildkite-Signature")),
+    Sender("Calendly", _hmac("Calendly-Webhook-Signature"), note="The secret is the `signing_key`."),
+    Sender("CircleCI", _hmac("circleci-signature"), "/id"),
     Sender("Clerk, Resend and others by Svix", _STANDARD, note="The secret begins with `whsec_`."),
     Sender("Datadog", _BEARER, note='Custom headers: `{"Authorization": "Bearer SECRET"}`.'),
     Sender("Discord", None, note="It signs with Ed25519."),
-    Sender("DocuSign Connect", _hmac("X-DocuSign-Signature-1", encoding="base64")),
+    Sender("DocuSign Connect", _hmac("X-DocuSign-Signature-1")),
     Sender("Dropbox", _hmac("X-Dropbox-Signature"), note="Gofer answers the challenge. The secret is the app secret."),
     Sender(
         "GitLab",
@@ -188,21 +183,21 @@ SENDERS: Sequence[Sender] = (
     Sender("monday.com, webhook of a board's integration", None, note="It sends no proof."),
     Sender("Okta event hooks", _token("Authorization"), "/eventId", "Gofer answers the verification."),
     Sender("Opsgenie", _BEARER, note=_OWN_HEADER),
-    Sender("Paddle", _timed_list("Paddle-Signature", "h1=", "ts=", ":"), "/event_id"),
-    Sender("PagerDuty", _hmac("X-PagerDuty-Signature", prefix="v1="), "/event/id"),
+    Sender("Paddle", _hmac("Paddle-Signature"), "/event_id"),
+    Sender("PagerDuty", _hmac("X-PagerDuty-Signature"), "/event/id"),
     Sender("PayPal", None, note="It signs with a certificate."),
-    Sender("Sanity", _timed_list("sanity-webhook-signature", encoding="base64"), "idempotency-key"),
+    Sender("Sanity", _hmac("sanity-webhook-signature"), "idempotency-key"),
     Sender("SendGrid Event Webhook", None, note="It signs with ECDSA."),
     Sender("Sentry", _hmac("Sentry-Hook-Signature"), "Request-ID", "The secret is the client secret."),
     Sender(
         "Shopify",
-        _hmac("X-Shopify-Hmac-Sha256", encoding="base64"),
+        _hmac("X-Shopify-Hmac-Sha256"),
         "X-Shopify-Webhook-Id",
         "The secret is the client secret.",
     ),
     Sender(
         "Slack, events of another app",
-        _hmac("X-Slack-Signature", timestamp_header="X-Slack-Request-Timestamp", **_SLACK),
+        _hmac("X-Slack-Signature"),
         "/event_id",
         "Gofer answers `url_verification`. The secret is the signing secret.",
     ),
@@ -213,9 +208,9 @@ SENDERS: Sequence[Sender] = (
         "Write your address into `template`.",
     ),
     Sender("Statuspage", None, note="It sends no proof."),
-    Sender("Stripe", _timed_list("Stripe-Signature"), "/id", "The secret is used as it is, with `whsec_`."),
+    Sender("Stripe", _hmac("Stripe-Signature"), "/id", "The secret is used as it is, with `whsec_`."),
     Sender("Telegram", _token("X-Telegram-Bot-Api-Secret-Token"), "/update_id"),
-    Sender("Terraform Cloud", _hmac("X-TFE-Notification-Signature", algorithm="sha512")),
+    Sender("Terraform Cloud", _hmac("X-TFE-Notification-Signature")),
     Sender(
         "Trello",
         _hmac("X-Trello-Webhook", encoding="base64", algorithm="sha1", template=f"{{body}}{ADDRESS}"),
@@ -225,32 +220,22 @@ SENDERS: Sequence[Sender] = (
     Sender("Twilio", _BASIC, note=f"`X-Twilio-Signature` signs sorted fields, which `hmac` cannot. {_IN_ADDRESS}"),
     Sender(
         "Twitch EventSub",
-        _hmac(
-            "Twitch-Eventsub-Message-Signature",
-            prefix="sha256=",
-            template="{Twitch-Eventsub-Message-Id}{timestamp}{body}",
-            timestamp_header="Twitch-Eventsub-Message-Timestamp",
-        ),
+        _hmac("Twitch-Eventsub-Message-Signature"),
         "Twitch-Eventsub-Message-Id",
         "Gofer answers the challenge.",
     ),
-    Sender("Typeform", _hmac("Typeform-Signature", prefix="sha256=", encoding="base64"), "/event_id"),
-    Sender("Vercel", _hmac("x-vercel-signature", algorithm="sha1"), "/id"),
-    Sender("WooCommerce", _hmac("X-WC-Webhook-Signature", encoding="base64"), "X-WC-Webhook-Delivery-ID"),
+    Sender("Typeform", _hmac("Typeform-Signature"), "/event_id"),
+    Sender("Vercel", _hmac("x-vercel-signature"), "/id"),
+    Sender("WooCommerce", _hmac("X-WC-Webhook-Signature"), "X-WC-Webhook-Delivery-ID"),
     Sender("X (Twitter)", None, note="Its test wants any text signed, so Gofer does not answer it."),
     Sender(
         "Zendesk",
-        _hmac(
-            "X-Zendesk-Webhook-Signature",
-            encoding="base64",
-            template="{timestamp}{body}",
-            timestamp_header="X-Zendesk-Webhook-Signature-Timestamp",
-        ),
+        _hmac("X-Zendesk-Webhook-Signature"),
         "X-Zendesk-Webhook-Invocation-Id",
     ),
     Sender(
         "Zoom",
-        _hmac("x-zm-signature", timestamp_header="x-zm-request-timestamp", **_SLACK),
+        _hmac("x-zm-signature"),
         note="Gofer answers `endpoint.url_validation`. The secret is the secret token.",
     ),
 )

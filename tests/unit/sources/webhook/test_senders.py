@@ -148,7 +148,8 @@ def hook_of(sender: Sender, folder: Path) -> Hook:
     path.write_text(f"name: new-hire\nauth: {sender.written()}{key}\n")
     form, mistakes = fill(read_source(path), WebhookForm)
     assert form is not None, mistakes
-    secret = KEY if "secret: base64" in sender.written() else SECRET
+    hmac_form = sender.auth.hmac if sender.auth else None
+    secret = KEY if hmac_form and hmac_form.secret == "base64" else SECRET
     before = base64.b64encode(b"the bytes of the key before, which was rotated").decode()
     (hook,) = read_hooks(compile_hooks([(path, form)]), {"": [Secret(before), Secret(secret)]})
     return hook
@@ -199,8 +200,14 @@ def test_each_sender_has_a_row_and_each_row_without_auth_says_why() -> None:
 def test_form_of_a_sender_is_written_in_the_notation_of_workflow_files() -> None:
     stripe = next(sender for sender in FITTING if sender.name == "Stripe")
     assert stripe.auth is not None
-    assert written(stripe.auth) == (
-        '{hmac: {header: Stripe-Signature, prefix: "v1=", template: "{timestamp}.{body}", timestamp_prefix: "t="}}'
+    assert written(stripe.auth) == "{hmac: {header: Stripe-Signature}}"
+    in_full = HmacForm(header="Stripe-Signature", prefix="v1=", template="{timestamp}.{body}", timestamp_prefix="t=")
+    assert stripe.auth.hmac == in_full
+    other = AuthForm(
+        hmac=HmacForm(header="X-Signature", prefix="v1=", template="{timestamp}.{body}", timestamp_prefix="t=")
+    )
+    assert written(other) == (
+        '{hmac: {header: X-Signature, prefix: "v1=", template: "{timestamp}.{body}", timestamp_prefix: "t="}}'
     )
 
 
@@ -212,7 +219,8 @@ def test_body_of_these_tests_has_every_key_of_the_table() -> None:
 @pytest.mark.parametrize(
     ("form", "senders"),
     [
-        (HmacForm(header="Stripe-Signature"), ["Stripe"]),
+        (HmacForm(header="Stripe-Signature"), []),
+        (HmacForm(header="Stripe-Signature", prefix="v0="), ["Stripe"]),
         (HmacForm(header="X-Hub-Signature"), ["Bitbucket", "Intercom"]),
         (HmacForm(header="x-hub-signature", prefix="sha256="), []),
         (
