@@ -18,9 +18,9 @@ OF_TRUST = (
     Mutant(
         "`everyone` means no apps",
         "engine/asker.py",
-        '    if person.kind != "bot":\n        entries.add("everyone")\n',
-        '    entries.add("everyone")\n',
-        "unit/engine/test_asker.py::test_only_the_word_bots_lets_an_app_start_a_workflow",
+        'if person.kind not in ("bot", "anonymous"):\n        entries.add("everyone")\n',
+        'if person.kind != "anonymous":\n        entries.add("everyone")\n',
+        "unit/engine/test_asker.py::test_only_bots_and_anonymous_let_apps_and_events_without_a_person_start_a_workflow",
     ),
     Mutant(
         "a press for an ended run is not taken",
@@ -130,8 +130,8 @@ OF_TRUST = (
     Mutant(
         "a Notion block is indented after every kind of line end",
         "sources/notion/content.py",
-        'line.text.splitlines() or [""]',
-        'line.text.split("\\n")',
+        '_short(line.text).splitlines() or [""]',
+        '_short(line.text).split("\\n")',
         "unit/sources/notion/test_get_page_of_odd_blocks.py"
         "::test_notion_block_cannot_imitate_another_block_by_any_line_end",
     ),
@@ -152,8 +152,8 @@ OF_TRUST = (
     Mutant(
         "a changed text of an issue or page shows no line of Gofer",
         "sources/subject.py",
-        'changed = "\\n".join(indented(event.text))',
-        'changed = f"    {event.text}"',
+        "*indented(event.text)])",
+        'f"    {event.text}"])',
         "unit/sources/test_subject.py::test_changed_text_of_a_subject_has_no_line_that_begins_at_the_margin",
     ),
 )

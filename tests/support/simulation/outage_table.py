@@ -59,6 +59,7 @@ FACTS: Mapping[str, Mapping[str, object]] = {
     "slack.reaction": {"emoji": "ticket"},
     "webhook": {"name": "hire"},
     "schedule": {"workflow": "w"},
+    "github.pull_request": {"action": "opened"},
 }
 """What events say for the conditions of their triggers, by kind."""
 

@@ -51,7 +51,12 @@ SPELLED: Mapping[str, tuple[list[Any], list[Any]]] = {
     ),
 }
 """For each place argument, the spellings of the place of the event, and other places."""
-CONTENT: Mapping[str, Any] = {"properties": {"Status": "Done"}, "fields": {"Resolution": "Done"}, "reviewers": ["ada"]}
+CONTENT: Mapping[str, Any] = {
+    "properties": {"Status": "Done"},
+    "fields": {"Resolution": "Done"},
+    "reviewers": ["ada"],
+    "review_comment": 7,
+}
 
 
 def source(tool: Tool[Any]) -> str:
