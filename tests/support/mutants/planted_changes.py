@@ -212,8 +212,8 @@ REGRESSIONS = (
         "tool",
         "replies to a comment are left out",
         "src/gofer/sources/notion/comments.py",
-        "for comment in replies:",
-        "for comment in replies[:1]:",
+        "for place in places for line in texts[place]]",
+        "for place in places[:1] for line in texts[place]]",
     ),
     Planted(
         "engine",

@@ -10,6 +10,7 @@ from gofer.values.events import Actor, Event
 _TS = re.compile(r"([0-9]{1,10})\.([0-9]{6})", re.ASCII)
 _BEGINS = re.compile(r"\s*(?:<@(?P<user>[A-Z0-9]+)(?:\|[^>]*)?>\s*)?:(?P<emoji>[^\s:]{1,100}):(?::skin-tone-[2-6]:)?")
 """The beginning of a message: an emoji, after a mention or not."""
+_TO_ALL = ("<!channel", "<!here", "<!everyone")
 
 
 def possible_feedback(delivery: Delivery, *, withdrawn: bool, event: Event | None = None) -> PossibleFeedback | None:
@@ -38,7 +39,10 @@ def feedback_in_words(delivery: Delivery, post: Event) -> PossibleFeedback | Non
     at = _microseconds(post.place["ts"])
     if begins is None or not at or post.actor.kind == "bot" or not post.facts.get("reply"):
         return None
-    if begins["user"] not in (None, *delivery.own_users) or post.facts.get("followed") is False:
+    words = post.text[begins.end() :].strip()
+    # What is for the whole channel is for Gofer too.
+    to_another = post.facts.get("followed") is False and not words.startswith(_TO_ALL)
+    if begins["user"] not in (None, *delivery.own_users) or to_another:
         return None
     names = (post.place["channel"], post.place["thread_ts"])
     return PossibleFeedback(
@@ -48,7 +52,7 @@ def feedback_in_words(delivery: Delivery, post: Event) -> PossibleFeedback | Non
         post.actor,
         at,
         in_thread=True,
-        words=text_as_seen(post.text[begins.end() :]).strip(),
+        words=text_as_seen(words).strip(),
         event=post,
         former=[(team, *names) for team in delivery.teams.values()],
     )
