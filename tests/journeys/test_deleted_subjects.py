@@ -47,6 +47,14 @@ async def notion_page(made: Company) -> None:
     await notion.settled()
 
 
+async def notion_comment(made: Company) -> None:
+    notion = made.embedded.simulated.system(NotionSimulator)
+    assert notion is not None
+    comment = notion.people.comment(PAGE, "what about this?", by="Checkout Owner")
+    notion.people.delete_comment(comment.id)
+    await notion.settled()
+
+
 async def github_issue(made: Company) -> None:
     github = made.embedded.simulated.system(GitHubSimulator)
     assert github is not None
@@ -62,6 +70,7 @@ async def github_issue(made: Company) -> None:
         ("jira.commented", jira_issue, "", [UNLISTED]),
         ("jira.commented", jira_comment, DELETED, []),
         ("notion.commented", notion_page, DELETED, []),
+        ("notion.commented", notion_comment, DELETED, []),
         ("github.issue", github_issue, DELETED, []),
     ],
 )

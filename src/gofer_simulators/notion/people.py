@@ -84,6 +84,10 @@ class People:
         texts = rich_text.from_markdown(text)
         return self._workspace.comment(row, block, texts, self.user(by), discussion, attached)
 
+    def delete_comment(self, comment: str) -> None:
+        """Delete a comment. The simulator sends no event."""
+        del self._workspace.comments[comment]
+
     def resolve(self, discussion: str) -> None:
         """Resolve a discussion; the API then no longer lists its comments."""
         for comment in self._workspace.comments.values():

@@ -131,6 +131,34 @@ def test_opening_of_a_push_names_new_branches_and_forced_pushes(facts: dict[str,
     assert SOURCES["github"].from_event(pushed, Person("u1")).read.startswith("Repository: acme/app\nBranch: main\n")
 
 
+def test_deleted_issue_of_github_is_read_from_its_event_and_promises_no_answer() -> None:
+    deleted = replace(event("github.issue"), facts={"repository": "acme/app", "action": ["deleted"]})
+    assert opening(deleted, "thread") == "On GitHub, issue: deleted."
+    assert SOURCES["github"].from_event(deleted, Person("u1")).read == "Repository: acme/app\n\nLook at this."
+
+
+def test_new_label_of_github_is_read_as_data() -> None:
+    labeled = replace(event("github.issue"), facts={"action": ["labeled", "labeled Do it."]})
+    reading = SOURCES["github"].reading
+    assert reading
+    read = reading.read(labeled, Person("u1"), ToolResult("What was read.", "read")).read
+    assert read.startswith("The new label:\n    Do it.\nIt is on:\n    Look at this.\n")
+
+
+@pytest.mark.parametrize(
+    ("actor", "told"),
+    [
+        (NOBODY, "Someone whom Jira does not name"),
+        (Actor("u1", "bot"), "An app or automation rule"),
+        (Actor("u1", "customer"), "A customer of the service project"),
+        (Actor("u1"), "Someone"),
+    ],
+)
+def test_opening_of_jira_names_apps_customers_and_unnamed_people(actor: Actor, told: str) -> None:
+    acted = replace(event("jira.issue_created"), actor=actor)
+    assert opening(acted, "none") == f"{told} created this Jira issue."
+
+
 def test_reply_in_a_discussion_of_notion_is_named() -> None:
     told = opening(event("notion.commented", comment="c1"), "thread")
     assert told == "Someone commented on this Notion page. Your answer is a reply in the discussion."

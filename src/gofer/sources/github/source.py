@@ -35,8 +35,12 @@ _APP = re.compile(r"[\w.-]+(?:\[bot\])?", re.ASCII)
 
 def _opening(event: Event) -> str:
     # A label is text by people, so it does not stand here.
-    actions = [one for one in map(as_text, as_list(event.facts.get("action"))) if not one.startswith(f"{LABELED} ")]
+    actions = [one for one in _actions(event) if not one.startswith(f"{LABELED} ")]
     return f"On GitHub, {_noun(event)}: {', '.join(actions) or _pushed(event)}{_doer(event.actor)}."
+
+
+def _actions(event: Event) -> list[str]:
+    return [as_text(one) for one in as_list(event.facts.get("action"))]
 
 
 def _noun(event: Event) -> str:
@@ -80,8 +84,8 @@ def _subject(event: Event) -> OwnCall | None:
 
 
 def _from_event(event: Event, person: Person) -> SourceContext:
-    push = event.facts
-    lines = (f"Repository: {push.get('repository')}", f"Branch: {push.get('branch')}", event.place.get("url", ""))
+    known = (f"{name.title()}: {event.facts[name]}" for name in ("repository", "branch") if name in event.facts)
+    lines = (*known, event.place.get("url", ""))
     return context_of_event(replace(event, text="\n".join((*filter(None, lines), "", event.text))), _opening(event))
 
 
@@ -90,7 +94,10 @@ def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
 
 
 def _stands(event: Event) -> str:
-    """Return where a review comment stands, and its piece of the diff; empty for other events."""
+    """Return where a review comment stands, with its piece of the diff, or the new label; empty for other events."""
+    labels = [one.removeprefix(f"{LABELED} ") for one in _actions(event) if one.startswith(f"{LABELED} ")]
+    if labels:
+        return "\n".join(("The new label:", *indented(", ".join(labels)), "It is on:"))
     comment = as_object(event.facts.get("review_comment"))
     if not comment:
         return ""
@@ -100,8 +107,9 @@ def _stands(event: Event) -> str:
 
 
 def _has_number(event: Event) -> bool:
-    # The event of a push has no issue or pull request.
-    return bool(event.place.get("number"))
+    # The event of a push has no issue or pull request, and a deleted issue can be neither read nor answered.
+    is_deleted = event.kind == "github.issue" and "deleted" in _actions(event)
+    return bool(event.place.get("number")) and not is_deleted
 
 
 def _comment(event: Event, thread: str, text: str) -> OwnCall:

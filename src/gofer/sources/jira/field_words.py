@@ -24,6 +24,8 @@ _OF_EVERY_PROJECT = {
     "environment": "Environment",
 }
 _NAMES = ("displayName", "name", "value", "key", "title")
+_STATES = ("state", "finalDecision")
+"""The fields that tell the state of a sprint and of an approval."""
 _FOR_MACHINES = ("{", "0|", "1|", "2|")
 """The beginnings of values that Jira keeps for itself, such as the rank of an issue on a board."""
 
@@ -89,9 +91,36 @@ def _object_words(value: Fields, read: Callable[[object], str], depth: int) -> s
         end = "outward" if value.get("outwardIssue") else "inward"
         relation = as_text(kind.get(end)) or as_text(kind.get("name"))
         return f"{relation} {words(linked, read, depth - 1)}".strip()
-    name = next((as_text(value.get(name)) for name in _NAMES if as_text(value.get(name))), "")
-    if summary := as_text(as_object(value.get("fields")).get("summary")):
-        return f"{name} {summary}".strip()
+    if "ongoingCycle" in value or "completedCycles" in value:
+        return _service_level(value)
+    if "showField" in value:
+        # Jira explains here to its own pages why a field is not shown.
+        return ""
+    # The type of a request of a service project stands within it.
+    named = as_object(value.get("requestType")) or value
+    name = next((as_text(named.get(name)) for name in _NAMES if as_text(named.get(name))), "")
+    fields = as_object(value.get("fields"))
+    if summary := as_text(fields.get("summary")):
+        return f"{name} {summary}{_bracketed(as_text(as_object(fields.get('status')).get('name')))}".strip()
     if depth and value.get("child"):
         return f"{name} > {words(value.get('child'), read, depth - 1)}"
-    return one_line(name) or (one_line(encode_text(value)) if value else "")
+    state = next((as_text(value.get(name)) for name in _STATES if as_text(value.get(name))), "")
+    if name or not value:
+        return one_line(f"{name}{_bracketed(state)}")
+    return one_line(encode_text(value))
+
+
+def _bracketed(state: str) -> str:
+    return f" ({state})" * bool(state)
+
+
+def _service_level(value: Fields) -> str:
+    """Return how an agreement on time of a service project stands: in time or not, and the time that is left."""
+    ongoing = as_object(value.get("ongoingCycle"))
+    cycles = [*map(as_object, as_list(value.get("completedCycles"))), *filter(None, [ongoing])]
+    if not cycles:
+        return ""
+    missed = cycles[-1].get("breached") is True
+    left = as_text(as_object(cycles[-1].get("remainingTime")).get("friendly"))
+    told = ("running" * bool(ongoing), "missed" if missed else "in time", f"{left} left" * bool(left))
+    return ", ".join(filter(None, told))

@@ -156,8 +156,10 @@ async def form_values(
                     f"{field.name} is given twice, or has an argument of its own; leave it out of `fields`."
                 )
             found[field.id] = await wire(site, field, value)
-        except JiraRefusal:
-            raise
+        except JiraRefusal as refused:
+            if refused.status not in (400, 403, 404):
+                raise
+            wrong.append(f"Jira does not let Gofer look up the values of {one_line(name, 80)}; write an id.\n")
         except ToolError as error:
             wrong.append(f"{error.message_to_model}\n")
     if wrong:

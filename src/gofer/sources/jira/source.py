@@ -32,7 +32,11 @@ _OPENINGS = {
     "jira.commented": "{} commented on this Jira issue.",
     "jira.attachment_added": "{} attached a file to this Jira issue.",
 }
-_ACTORS = {"customer": "A customer of the service project", "anonymous": "Someone whom Jira does not name"}
+_ACTORS = {
+    "anonymous": "Someone whom Jira does not name",
+    "bot": "An app or automation rule",
+    "customer": "A customer of the service project",
+}
 _GOFER = re.compile(r"(?<![\w@.+/-])@gofer(?![@/]|[.-]?\w)", re.IGNORECASE | re.ASCII)
 """The name `@gofer` on its own, not as a part of an address or a longer name."""
 _QUOTED = re.compile(

@@ -11,6 +11,7 @@ from gofer.sources.notion.ids import READS, find_id, object_id, on_page, one_lin
 from gofer.sources.notion.inline import inline
 from gofer.sources.notion.labels import Labels
 from gofer.sources.notion.markdown import comment_spans
+from gofer.sources.notion.refusals import NOT_THERE
 from gofer.sources.notion.rich_text import Span, footer, marked, rich_text
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
@@ -115,6 +116,8 @@ class Discussions:
     """The pages and blocks whose comments Notion did not give."""
     whole: bool = True
     """Whether all comments were read."""
+    deleted: bool = False
+    """Whether the comment that started the run was deleted."""
 
     @property
     def details(self) -> Mapping[str, object]:
@@ -209,7 +212,12 @@ async def read_comments(api: NotionApi, call: Call, places: Sequence[str], subje
                 read.refused = list(places)
                 break
     if subject and subject not in {one.get("id") for one in read.comments}:
-        read.comments += await _comment(api, call, subject)
+        found = await _comment(api, call, subject)
+        if isinstance(found, NotionRefusal):
+            # Without the capability to read comments, or with a page that does not list them, it may exist.
+            read.deleted = found.code in NOT_THERE and not read.refused
+        elif found.get("id") == subject:
+            read.comments.append(found)
     read.comments = [await _labelled(one, labels) for one in read.comments]
     return read
 
@@ -225,15 +233,14 @@ async def _read_place(api: NotionApi, call: Call, place: str, read: Discussions)
         read.whole = False
 
 
-async def _comment(api: NotionApi, call: Call, comment: str) -> list[Fields]:
-    """Return one comment in a list; an empty list if Notion does not give it."""
+async def _comment(api: NotionApi, call: Call, comment: str) -> Fields | NotionRefusal:
+    """Return one comment, or why Notion does not give it. Raises NotionRefusal for an outage, TemporaryError."""
     try:
-        found = await api.get(call, f"comments/{comment}")
+        return await api.get(call, f"comments/{comment}")
     except NotionRefusal as refused:
         if refused.is_outage:
             raise
-        return []
-    return [found] if found.get("id") == comment else []
+        return refused
 
 
 async def _labelled(comment: Fields, labels: Labels) -> Fields:
@@ -281,15 +288,15 @@ async def _own_discussion(api: NotionApi, call: Call, on: str, arguments: AddCom
     if known or not comment:
         return known
     found = await _comment(api, call, comment)
-    if not found:
-        listed = Discussions()
-        try:
-            await _read_place(api, call, on, listed)
-        except NotionRefusal as refused:
-            if refused.is_outage:
-                raise
-        found = [one for one in listed.comments if one.get("id") == comment]
-    return as_text(found[0].get("discussion_id")) if found else ""
+    if not isinstance(found, NotionRefusal) and found.get("id") == comment:
+        return as_text(found.get("discussion_id"))
+    listed = Discussions()
+    try:
+        await _read_place(api, call, on, listed)
+    except NotionRefusal as refused:
+        if refused.is_outage:
+            raise
+    return next((as_text(one.get("discussion_id")) for one in listed.comments if one.get("id") == comment), "")
 
 
 async def _open_discussion(api: NotionApi, call: Call, page: str, on: str, arguments: AddComment) -> str:

@@ -17,7 +17,7 @@ REQUESTS = 60
 """The most requests for one page. Each hundred blocks take one request, and each block with inner blocks takes one."""
 LONGEST = 8_000
 """The most characters of one block that are shown."""
-_ELSEWHERE = frozenset({"child_page", "child_database", "unsupported"})
+_ELSEWHERE = frozenset({"child_page", "child_database"})
 """Types of blocks with content that is not part of the page."""
 _SECTIONS = ("summary", "notes", "transcript")
 """The parts of meeting notes, whose blocks Notion gives by further ids."""
@@ -132,14 +132,17 @@ class _Reading:
         empty = len(self.content.lines) == place + 1
         if original and empty:
             refused = await self.below(original, depth + 1)
+        self._note(place, "the original" if original else "what is inside", refused)
         for section in _SECTIONS:
             inner = as_text(as_object(fields.get("children")).get(f"{section}_block_id"))
             if inner and empty:
                 self.content.lines.append(Line(inner, depth + 1, f"({section})"))
-                refused = await self.below(inner, depth + 2) or refused
+                self._note(len(self.content.lines) - 1, "it", await self.below(inner, depth + 2))
+
+    def _note(self, place: int, part: str, refused: str) -> None:
+        """Say at a line why Notion refused a part; nothing if it did not."""
         if refused:
             line = self.content.lines[place]
-            part = "the original" if original else "what is inside"
             note = f"(Gofer may not read {part}: Notion refused with {one_line(refused)})"
             self.content.lines[place] = replace(line, text=f"{line.text} {note}")
 
@@ -188,11 +191,12 @@ def _rule(_: Block) -> str:
 
 
 def _row(block: Block) -> str:
-    return f"| {' | '.join(inline(cell) for cell in as_list(block.fields.get('cells')))} |"
+    cells = [" ".join(inline(cell).split()).replace("|", "\\|") for cell in as_list(block.fields.get("cells"))]
+    return f"| {' | '.join(cells)} |"
 
 
 def _child(block: Block) -> str:
-    return f"({block.kind.replace('_', ' ')}: {as_text(block.fields.get('title'))})"
+    return f"({block.kind.replace('_', ' ')}: {as_text(block.fields.get('title')) or 'without a title'})"
 
 
 def _equation(block: Block) -> str:
@@ -286,7 +290,9 @@ BLOCKS: Vocabulary[Callable[[Block], str]] = Vocabulary(
         "file": _MEDIA,
         "meeting_notes": _MEETING,
         "transcription": _MEETING,
-        "unsupported": Member("that Notion's API does not give it, with its type (button, form, drive)", _unsupported),
+        "unsupported": Member(
+            "that Notion's API does not give it, with its type (button, form, drive), and what is below", _unsupported
+        ),
     },
 )
 

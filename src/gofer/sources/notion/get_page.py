@@ -100,7 +100,7 @@ def _page_result(
     made = details(page, words(source.get("title")))
     if subject := discussions.details:
         made["subject"] = subject
-    if _in_trash(page):
+    if _in_trash(page) or discussions.deleted:
         made["deleted"] = True
     return ToolResult(text, summary, made, files=files.listed)
 

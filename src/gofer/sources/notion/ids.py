@@ -20,13 +20,14 @@ _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}(?!
 
 def find_id(text: str) -> str | None:
     """Return the id in a text that is an id or a link, with dashes; None if it has none."""
+    # Notion writes links within a workspace without their beginning.
+    is_link = text.startswith(("http://", "https://", "/"))
     try:
-        where = urlsplit(text).path if text.startswith(("http://", "https://")) else text.strip()
+        where = urlsplit(text).path if is_link else text.strip()
     except ValueError:
         return None
     found = _ID.findall(where)
-    whole = where == text.strip() and len(found) == 1 and found[0] != where
-    if not found or whole:
+    if not found or (not is_link and len(found) == 1 and found[0] != where):
         return None
     return str(UUID(found[-1]))
 

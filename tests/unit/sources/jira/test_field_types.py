@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gofer.sources.jira.create_issue import CreateIssue, jira_create_issue
 from gofer.sources.jira.field_types import ENTRIES, FIELD_TYPES, VALUES_LIMIT, Given, field_of, takes
 from gofer.values.errors import ToolError
+from gofer_simulators.faults import Fault
 from support.vendors.jira import ADA, API, BEN, FORMS, Room, call_of, play
 
 TEAM = "36885b3c-1bf0-4f85-a357-c5b858c31de4"
@@ -142,6 +143,20 @@ def test_jira_wrong_values_are_refused_together() -> None:
         with pytest.raises(ToolError) as refused:
             await created(room, {"Severity": "urgent", "Cost": "much", "Due date": "2026-11-21"})
         assert [line.partition(" ")[0] for line in refused.value.message_to_model.splitlines()] == ["Nothing", "Cost"]
+
+    play(story, FORMS)
+
+
+@pytest.mark.parametrize("status", [400, 403, 404])
+def test_jira_refusal_to_look_a_value_up_costs_that_value_only(status: int) -> None:
+    async def story(room: Room) -> None:
+        room.jira.faults.add("POST", "*/search/jql", Fault("status", status))
+        with pytest.raises(ToolError) as refused:
+            await created(room, {"Sprint": "autumn", "Cost": "much"})
+        assert refused.value.message_to_model.splitlines() == [
+            "Nothing was sent to Jira. Jira does not let Gofer look up the values of Sprint; write an id.",
+            "Cost does not take 'much'. It takes a number.",
+        ]
 
     play(story, FORMS)
 

@@ -158,8 +158,15 @@ def test_jira_issue_shows_the_words_of_its_own_fields_up_to_a_limit() -> None:
         "customfield_5": None,
         "customfield_6": {"odd": True},
         "customfield_7": "0|i0002f:",
+        "customfield_8": {"requestType": {"name": "Get help"}, "currentStatus": {"status": "Waiting"}},
+        "customfield_9": {
+            "name": "Time to resolution",
+            "completedCycles": [],
+            "ongoingCycle": {"breached": True, "remainingTime": {"friendly": "-1h 5m"}},
+        },
+        "customfield_0": {"hasEpicLinkFieldDependency": False, "showField": False},
         "fixVersions": [{"name": "4.3"}],
-        "parent": {"key": "OPS-1", "fields": {"summary": "Exports"}},
+        "parent": {"key": "OPS-1", "fields": {"summary": "Exports", "status": {"name": "Done"}}},
         "issuelinks": [{"type": {"inward": "is blocked by", "outward": "blocks"}, "inwardIssue": {"key": "OPS-2"}}],
     }
 
@@ -172,13 +179,15 @@ def test_jira_issue_shows_the_words_of_its_own_fields_up_to_a_limit() -> None:
         read = (await jira_get_issue.act(API, call_of(room), GetIssue(issue="OPS-7"))).text
         assert read.partition("\n\nDescription:")[0].splitlines()[11:] == [
             "Fix versions: 4.3",
-            "Parent: OPS-1 Exports",
+            "Parent: OPS-1 Exports (Done)",
             "Linked issues: is blocked by OPS-2",
             "Own field 1: Press save",
             "Own field 2: Europe > Lisbon",
-            "Own field 3: Sprint 7, Ada",
+            "Own field 3: Sprint 7 (active), Ada",
             "Own field 4: 5",
             'Own field 6: {"odd":true}',
+            "Own field 8: Get help",
+            "Own field 9: running, missed, -1h 5m left",
         ]
         many = {f"customfield_{number}": "line\n" * 600 for number in range(300)}
         room.jira.site.put(replace(room.issue(), own=many))

@@ -69,6 +69,8 @@ LINKED: dict[str, Any] = {"rich_text": [{"type": "text", "plain_text": "a note",
         ("video", {"type": "external", "external": {"url": "https://x.example/v"}, "caption": LINKED["rich_text"]},
          "(video: a note https://x.example/v)"),
         ("image", {"type": "file_upload", "file_upload": {"id": LIMITS}}, "(image: (a file that is not uploaded yet))"),
+        ("child_database", {"title": ""}, "(child database: without a title)"),
+        ("table_row", {"cells": [texts("a|b\nc")["rich_text"], []]}, "| a\\|b c |  |"),
         ("breadcrumb", {}, "(breadcrumb)"),
         ("table_of_contents", {"color": "gray"}, "(table of contents)"),
         ("column_list", {}, "(column list)"),
@@ -89,6 +91,10 @@ def test_notion_block_of_a_published_kind_is_read_or_named(kind: str, content: M
 @settings(max_examples=25)
 def test_notion_block_of_an_unknown_kind_is_always_named_with_its_kind(kind: str) -> None:
     assert f"(block that Gofer does not know: {kind})" in read({}, [block(kind, {}, 1)]).text
+
+
+def test_notion_unsupported_block_has_the_blocks_inside() -> None:
+    assert f"      [{uuid(199)}] inside" in read({}, [block("unsupported", {}, 0, below=True)]).text
 
 
 def test_notion_meeting_notes_have_their_summary_notes_and_transcript() -> None:

@@ -121,6 +121,18 @@ def test_copy_of_a_synced_block_has_the_text_of_its_original() -> None:
     play(story, both)
 
 
+def test_refused_notes_of_a_meeting_are_named_at_the_notes() -> None:
+    sections = {"summary_block_id": CACHE, "notes_block_id": uuid(98)}
+    world = of({"id": COPY, "type": "meeting_notes", "content": {"title": [], "children": sections}})
+
+    async def story(_: NotionSimulator, call: Call) -> None:
+        lines = (await notion_get_page.act(API, call, GetPage())).text.splitlines()
+        (named,) = [line for line in lines if "may not read" in line]
+        assert f"[{uuid(98)}] (notes) (Gofer may not read it: " in named
+
+    play(story, world)
+
+
 def test_copy_of_an_unshared_block_says_so_and_a_copy_of_itself_ends() -> None:
     world = of(
         {"id": COPY, "type": "synced_block", "content": synced(uuid(99))},

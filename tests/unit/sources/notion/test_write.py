@@ -310,6 +310,7 @@ def test_notion_id_is_never_read_from_arbitrary_words(words: str) -> None:
         (CACHE, CACHE),
         (CACHE.replace("-", ""), CACHE),
         (f"https://www.notion.so/acme/Cache-{CACHE.replace('-', '')}?v={RISK}#x", CACHE),
+        (f"/{CACHE.replace('-', '')}?pvs=4#{RISK}", CACHE),
         (f"see {CACHE}", None),
         ("Cache", None),
     ],
