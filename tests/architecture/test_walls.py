@@ -247,6 +247,7 @@ ALWAYS = (
     *("app/demo/", "cli/demo.py", "app/embedded/simulated.py", "app/embedded/simulators.py"),
     *(
         "sources/webhook/senders.py",
+        "workflows/webhook_form.py",
         "values/parts.py",
         "app/new_repository/contents.py",
         "app/new_repository/writing.py",
