@@ -1,8 +1,10 @@
 """The files attached to messages: their lines in a thread's text, and the tool that fetches one from Slack."""
 
 import logging
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from html import unescape
 from urllib.parse import SplitResult
 
 from pydantic import Field
@@ -41,6 +43,9 @@ _ABSENT = {
     "hidden_by_limit": "Slack hides it, because the workspace has more files than its plan shows",
     "external": "it is stored outside of Slack, and Gofer does not fetch it from there",
 }
+_CONVERTED = frozenset({"quip", "space", "list"})
+"""The modes of canvases, posts and lists. Slack sends them as pages of HTML, or not at all."""
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _ACCESS = {"access_denied": "Gofer may not see it", "file_not_found": "it was deleted"}
 
 
@@ -143,9 +148,17 @@ def _length(file: Fields, depth: int) -> Iterator[str]:
         yield f"length: {length / 1000:.0f} seconds"
 
 
+def _beginning(file: Fields, depth: int) -> Iterator[str]:
+    """Yield the beginning of a content, unless Gofer fetches it as a text, or the text of an e-mail is shown."""
+    fetched = as_text(file.get("mode")) not in _CONVERTED and as_text(file.get("mimetype")).startswith("text/")
+    if absent(file) or not (fetched or file.get("plain_text")):
+        shown = as_text(file.get("preview_plain_text")) or _TAG.sub(" ", as_text(file.get("preview")))
+        yield f"beginning: {unescape(shown)}"
+
+
 def _preview(file: Fields, depth: int) -> Iterator[str]:
-    if absent(file):
-        yield f"beginning: {as_text(file.get('preview'))}"
+    if not file.get("preview_plain_text"):
+        yield from _beginning(file, depth)
 
 
 def _told_as(name: str, path: str) -> Reader:
@@ -173,7 +186,8 @@ FILE: Vocabulary[Reader] = Vocabulary(
         "cc": Member("of an e-mail", _told_as("cc", "cc.original")),
         "plain_text": Member("the text of an e-mail", _told_as("text", "plain_text")),
         "attachments": Member("the files of an e-mail", _told_as("attached", "attachments.filename")),
-        "preview": Member("the beginning of a text that Gofer cannot fetch", _preview),
+        "preview_plain_text": Member("as `preview`, and in its place", _beginning),
+        "preview": Member("the beginning of a content that is not a text, or that Gofer cannot fetch", _preview),
         "initial_comment": Member("the comment with an old upload", _told_as("comment", "initial_comment.comment")),
         "external_url": Member("the address of a file outside of Slack", _told_as("address", "external_url")),
     },

@@ -100,7 +100,7 @@ def _control(name: str) -> Reader:
     return read
 
 
-_CHOICES = ("options.text", "option_groups.options.text")
+_CHOICES = ("options.text", "options.description", "option_groups.options.text")
 _LINKS = ("url", "workflow.trigger.url")
 _CHOSEN = (
     "initial_option.text",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gofer.sources.slack.block_text import at, pieces
-from gofer.sources.slack.rich_text import Fields, Reader, minute, nothing
+from gofer.sources.slack.rich_text import Fields, Reader, minute, nothing, plain
 from gofer.sources.vocabulary import Member, Vocabulary
 from gofer.values.canonical_json import as_list, as_object, as_text
 
@@ -168,7 +168,7 @@ def _fallback(attachment: Fields) -> Iterator[str]:
 def _text(attachment: Fields, depth: int) -> Iterator[str]:
     """Yield the text of an attachment together with its blocks, and with the messages that it forwards."""
     blocks = [*pieces(as_list(attachment.get("blocks")))]
-    for message in _inner_messages(attachment):
+    for message in [*_inner_messages(attachment), {"attachments": attachment.get("attachments")}]:
         said = read(message, depth - 1)
         blocks += [said.written] * bool(said.written)
         blocks += [line for part in said.carried for line in (part.heading, part.text)]
@@ -204,6 +204,18 @@ def _fields(attachment: Fields, depth: int) -> Iterator[str]:
         yield ": ".join(filter(None, [as_text(field.get("title")), text]))
 
 
+def _work_object(attachment: Fields, depth: int) -> Iterator[str]:
+    """Yield an object of another system, such as an issue, from its layout with the most fields."""
+    layouts = as_object(at(attachment, "work_object_entity.layouts"))
+    layout = layouts.get("expanded") or next(iter(layouts.values()), None)
+    for path in ("title.text", "subtitle.text"):
+        yield from pieces(at(layout, path))
+    for field in map(as_object, as_list(at(layout, "fields.elements"))):
+        value = " ".join(pieces(field.get(as_text(field.get("field_type")))))
+        yield ": ".join(filter(None, [plain(as_text(field.get("label"))), value]))
+    yield from pieces(at(attachment, "work_object_entity.external_url"))
+
+
 def _preview(attachment: Fields, depth: int) -> Iterator[str]:
     for path in ("preview.title", "preview.subtitle"):
         yield from pieces(at(attachment, path))
@@ -230,6 +242,8 @@ ATTACHMENT: Vocabulary[Reader] = Vocabulary(
         "text": Member("its text", _text),
         "blocks": Member("as the blocks of a message, without what `text` repeats", nothing),
         "message_blocks": Member("the forwarded messages, as messages", nothing),
+        "attachments": Member("what a forwarded message carries, as attachments", nothing),
+        "work_object_entity": Member("title, subtitle, fields and link of an app's object", _work_object),
         "fields": Member("title and value of each field", _fields),
         "preview": Member("title and subtitle", _preview),
         "image_url": Member("its address", _marked("image_url", "(image: {})")),

@@ -90,6 +90,19 @@ def test_attachment_without_any_text_shows_its_fallback_or_says_so() -> None:
         assert shown(attachments=[empty]) == ["[attachment:]", "| (an attachment without text)"]
 
 
+def test_object_of_another_system_is_read_with_its_title_its_fields_and_its_link() -> None:
+    compact = {"title": {"text": "Broken <login>"}, "subtitle": {"text": "Issue EX-1 in Tracker"}}
+    assignee = {"label": "Assignee", "field_type": "rich_text"}
+    elements = [{**assignee, "rich_text": rich(section({"type": "user", "user_id": "U0000001"}))[0]}]
+    entity = {"layouts": {"compact": compact}, "external_url": "https://t.example/EX-1"}
+    attachment = {"from_url": "https://t.example/EX-1", "work_object_entity": entity}
+    lines = ["[preview, https://t.example/EX-1:]", "| Broken <login>", "| Issue EX-1 in Tracker"]
+    assert shown(attachments=[attachment]) == [*lines, "| https://t.example/EX-1"]
+    expanded = {**compact, "fields": {"elements": elements}}
+    entity["layouts"] = {"compact": {}, "expanded": expanded}
+    assert shown(attachments=[attachment]) == [*lines, "| Assignee: @Ada", "| https://t.example/EX-1"]
+
+
 def test_unknown_field_of_an_attachment_is_named() -> None:
     unknown = {"text": "hi", "hologram": [1], "subtitle": "two words", "bot_id": "B1", "image_width": 5}
     assert shown(attachments=[unknown])[2:] == [
@@ -306,6 +319,18 @@ def test_forwarded_message_is_read_with_its_blocks_its_attachments_and_its_files
     assert [file["id"] for file in files_of(message)] == ["F1", "F2"]
 
 
+def test_attachments_of_a_forwarded_message_are_read_as_what_it_carries() -> None:
+    alert = {"title": "[FIRING:1] QueueFull", "fields": [{"title": "Severity", "value": "critical"}]}
+    forwarded = {"is_share": True, "author_name": "Alerting", "text": "", "attachments": [alert]}
+    assert shown(text="look", attachments=[forwarded]) == [
+        "look",
+        "[shared message by Alerting:]",
+        "| [attachment:]",
+        "| [FIRING:1] QueueFull",
+        "| Severity: critical",
+    ]
+
+
 def test_messages_forwarded_within_each_other_are_read_three_deep() -> None:
     message: dict[str, object] = {"text": "the core"}
     for number in range(8):
@@ -333,6 +358,17 @@ def clip(**transcription: object) -> Json:
         ({"name": "a.png", "title": "Load of db-3", "alt_txt": "a"}, ["| title: Load of db-3", "| description: a"]),
         ({"name": "a.mp4", "title": "a", "duration_ms": 8_000}, ["| length: 8 seconds"]),
         ({"name": "a.txt", "mode": "external", "preview": "hello"}, ["| beginning: hello"]),
+        ({"id": "F1", "name": "a.txt", "mimetype": "text/plain", "mode": "snippet", "preview": "hello"}, []),
+        (
+            {"id": "F1", "name": "Plan", "mode": "quip", "preview": "<h1>Goals</h1><p>1 &lt; 2"},
+            ["| beginning: Goals 1 < 2"],
+        ),
+        ({"id": "F1", "name": "Post", "mimetype": "text/plain", "mode": "space", "preview": "hi"}, ["| beginning: hi"]),
+        (
+            {"id": "F1", "name": "v.m4a", "mimetype": "audio/mp4", "preview_plain_text": "Bob here", "preview": "<p>"},
+            ["| beginning: Bob here"],
+        ),
+        ({"id": "F1", "name": "v.m4a", "preview_plain_text": "Bob here"}, ["| beginning: Bob here"]),
         (
             {
                 "name": "Re.eml",
