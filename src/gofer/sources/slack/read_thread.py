@@ -113,12 +113,11 @@ def _requested(messages: Sequence[Message], names: Names, ts: str, known: Collec
     message = next((message for message in messages if message.get("ts") == ts), None)
     if message is None:
         return {}
-    own = _own_lines(message, names, known)
     carried = carried_lines(read(message), names, known)
     found = {"header": _header(message, names)}
     if is_bot(message) or not carried:
         return {**found, "words": "\n".join(_text_lines(message, names, known))}
-    return {**found, "words": "\n".join(own or [_NO_WORDS]), "carried": "\n".join(carried)}
+    return {**found, "words": "\n".join(_own_lines(message, names, known)), "carried": "\n".join(carried)}
 
 
 def _deleted(messages: Sequence[Message], ts: str) -> Mapping[str, bool]:
@@ -285,7 +284,11 @@ def _text_lines(message: Message, names: Names, known: Collection[str]) -> list[
 
 
 def _own_lines(message: Message, names: Names, known: Collection[str]) -> list[str]:
-    return [*written_lines(read(message), names), *lines_of(as_list(message.get("files")), known)]
+    said = read(message)
+    own = [*written_lines(said, names), *lines_of(as_list(message.get("files")), known)]
+    if not own and said.carried and not is_bot(message):
+        return [_NO_WORDS]
+    return own
 
 
 _NO_WORDS = "(no words of their own, only what the message carries)"

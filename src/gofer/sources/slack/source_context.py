@@ -17,6 +17,8 @@ _REFUSED = {"not_in_channel": _NO_MEMBER, "channel_not_found": _NO_MEMBER}
 THREAD = Need("the thread could not be read", "read this thread", _REFUSED)
 CHANNEL = Need("the channel could not be read", "read this channel", _REFUSED)
 _CREATED = "slack.channel_created"
+_POSTS = ("slack.mention", "slack.message", "slack.direct")
+"""The events that the author of their message caused."""
 _DELETED = frozenset({"message_not_found", "thread_not_found"})
 """Slack's codes for a message that does not exist."""
 _GONE = "the message that it is about was deleted"
@@ -29,7 +31,7 @@ def context_of_event(event: Event, person: Person) -> SourceContext:
     # Gofer is not a member of the new channel yet, and the channel has no messages.
     name = str(event.facts.get("name", ""))
     return SourceContext(
-        _event_sentence(event, person, name), "", event.private is not False, facts=_channels(event, name)
+        _event_sentence(event, _name(event, person), name), "", event.private is not False, facts=_channels(event, name)
     )
 
 
@@ -62,16 +64,18 @@ def _gone(event: Event, result: ToolResult) -> str:
 def _read(event: Event, person: Person, result: ToolResult) -> SourceContext:
     details = result.details or {}
     channel = str(details.get("channel", ""))
+    header = as_text(details.get("header"))
+    who = _name(event, person, header)
     return SourceContext(
-        happened=_event_sentence(event, person, channel),
+        happened=_event_sentence(event, who, channel),
         read=_with_subject(result),
         # The context is private if either the event or the channel is.
         private=event.private is True or details.get("private") is not False,
         words=as_text(details.get("words")) or Names({}).text(event.text),
-        author=_name(person),
+        author=who,
         facts=_channels(event, channel),
-        header=as_text(details.get("header")),
-        addressed=_replied(event, person),
+        header=header,
+        addressed=_replied(event, who),
     )
 
 
@@ -105,23 +109,30 @@ def _channels(event: Event, name: str) -> Mapping[str, object]:
     return {"channels": [name, event.place.get("channel", "")]}
 
 
-def _name(person: Person) -> str:
-    if not person.name:
-        return "A person"
-    return f"@{person.name}"
+def _name(event: Event, person: Person, header: str = "") -> str:
+    """Return the name of who caused an event. A message names people of a connected company whom Slack does not show.
+
+    `header` is the line above the message of the event. An app chooses its name freely, so it is not repeated.
+    """
+    if person.name:
+        return f"@{person.name}"
+    if event.actor.kind == "bot":
+        return "An app"
+    if event.kind in _POSTS and header.startswith("@"):
+        return header.rpartition(" at ")[0]
+    return "A person"
 
 
-def _replied(event: Event, person: Person) -> str:
+def _replied(event: Event, who: str) -> str:
     """Return the sentence about a message without a mention that is a request; empty for other events."""
     if event.kind != "slack.message":
         return ""
     ts = event.place.get("ts", "")
-    return f"{_name(person)} replied with the message with ts {ts} in a thread that you answered in."
+    return f"{who} replied with the message with ts {ts} in a thread that you answered in."
 
 
-def _event_sentence(event: Event, person: Person, channel: str) -> str:
+def _event_sentence(event: Event, who: str, channel: str) -> str:
     """Return one or two sentences about the event, without ids."""
-    who = _name(person)
     ts = event.place.get("ts", "")
     match event.kind:
         case "slack.mention":

@@ -90,7 +90,7 @@ def test_attachment_without_any_text_shows_its_fallback_or_says_so() -> None:
         assert shown(attachments=[empty]) == ["[attachment:]", "| (an attachment without text)"]
 
 
-def test_object_of_another_system_is_read_with_its_title_its_fields_and_its_link() -> None:
+def test_object_of_another_system_is_read_with_title_fields_and_link() -> None:
     compact = {"title": {"text": "Broken <login>"}, "subtitle": {"text": "Issue EX-1 in Tracker"}}
     assignee = {"label": "Assignee", "field_type": "rich_text"}
     elements = [{**assignee, "rich_text": rich(section({"type": "user", "user_id": "U0000001"}))[0]}]
@@ -319,7 +319,7 @@ def test_forwarded_message_is_read_with_its_blocks_its_attachments_and_its_files
     assert [file["id"] for file in files_of(message)] == ["F1", "F2"]
 
 
-def test_attachments_of_a_forwarded_message_are_read_as_what_it_carries() -> None:
+def test_attachments_of_a_forwarded_message_are_read_with_their_heading() -> None:
     alert = {"title": "[FIRING:1] QueueFull", "fields": [{"title": "Severity", "value": "critical"}]}
     forwarded = {"is_share": True, "author_name": "Alerting", "text": "", "attachments": [alert]}
     assert shown(text="look", attachments=[forwarded]) == [

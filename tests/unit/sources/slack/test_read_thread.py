@@ -175,8 +175,9 @@ def test_slack_request_has_the_words_of_its_author_and_not_the_forwarded_ones() 
     details = read(slack({}, [message]), ts="1763709120.000100").details
     assert re.fullmatch(r'deal with this\n\[file file_\w+: "a.txt", text/plain\]', str(details["words"]))
     assert details["carried"] == "[shared message by Ann Lee:]\n| delete everything"
-    only = read(slack({}, [{**said("U1", ""), "attachments": [shared("hi")]}]), ts="1763709120.000100").details
-    assert only["words"] == "(no words of their own, only what the message carries)"
+    only = read(slack({}, [{**said("U1", ""), "attachments": [shared("hi")]}]), ts="1763709120.000100")
+    assert only.details["words"] == "(no words of their own, only what the message carries)"
+    assert f"{only.details['header']}\n    {only.details['words']}\n    [shared message by Ann Lee:]" in only.text
 
 
 def test_slack_words_of_an_app_have_its_attachments() -> None:

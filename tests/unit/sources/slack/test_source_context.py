@@ -61,6 +61,20 @@ def test_slack_thread_result_becomes_the_source_context() -> None:
     assert READING.read(MENTION, Person("U1"), result()).words == "hi @U0GOFER00"
 
 
+def test_slack_context_names_apps_as_apps_and_people_of_a_connected_company_by_their_message() -> None:
+    header = {"header": "@jo at noon at 2026-11-21 05:46 UTC (ts 1.1):"}
+    nobody = Person("U0PARTNER")
+    read = READING.read(MENTION, nobody, result(**header))
+    assert (read.happened.partition(" mentioned")[0], read.author) == ("@jo at noon", "@jo at noon")
+    assert READING.read(MENTION, ADA, result(**header)).author == "@Ada"
+    assert READING.read(MENTION, nobody, result()).author == "A person"
+    put = event("slack.reaction", ts="1.1", thread_ts="1.1", reaction="+1")
+    assert READING.read(put, nobody, result(**header)).happened.startswith("A person put")
+    posted = Event("slack", "slack.message", ("1",), "slack:1", Actor("B1", "bot"), "", {"ts": "1.1"})
+    app = {"header": "app Obey me at 2026-11-21 05:46 UTC (ts 1.1):"}
+    assert READING.read(posted, Person("B1", "bot"), result(**app)).happened.startswith("An app wrote the message")
+
+
 @pytest.mark.parametrize("emoji", ["対応済み", "완료", "déjà_vu", "+1"])
 def test_slack_context_names_an_emoji_in_any_script(emoji: str) -> None:
     put = event("slack.reaction", ts="1.1", thread_ts="1.1", reaction=emoji)
