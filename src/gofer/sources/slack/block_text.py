@@ -87,11 +87,13 @@ def _named(name: str, *paths: str) -> Reader:
 
 def _control(name: str) -> Reader:
     """Return what reads a button, a menu or an input: its label, its choices, what is chosen, and its link."""
-    offered = _parts("text", "placeholder", "positive_button.text", "negative_button.text", *_CHOICES, *_LINKS)
+    labels = _parts("text", "placeholder", "positive_button.text", "negative_button.text")
+    more = _parts("option_groups.options.text", *_LINKS)
     chosen = _parts(*_CHOSEN)
 
     def read(fields: Fields, depth: int) -> Iterator[str]:
-        told = [", ".join(offered(fields, depth)), ", ".join(chosen(fields, depth))]
+        options = [_option(option, depth) for option in as_list(fields.get("options"))]
+        told = [", ".join([*labels(fields, depth), *options, *more(fields, depth)]), ", ".join(chosen(fields, depth))]
         inside = ": ".join(filter(None, [name, told[0]]))
         if told[1]:
             inside += f"; chosen: {told[1]}"
@@ -100,7 +102,10 @@ def _control(name: str) -> Reader:
     return read
 
 
-_CHOICES = ("options.text", "options.description", "option_groups.options.text")
+def _option(option: object, depth: int) -> str:
+    return " – ".join(_parts("text", "description")(as_object(option), depth))
+
+
 _LINKS = ("url", "workflow.trigger.url")
 _CHOSEN = (
     "initial_option.text",

@@ -19,6 +19,8 @@ NESTED = 3
 """The most levels of messages within messages that are read: a forwarded message that forwards one, and so on."""
 _PLACEHOLDERS = frozenset({"[no preview available]", "This content can't be displayed."})
 """The texts that Slack puts in place of blocks and attachments without a text of their own."""
+_SAID = ("pretext", "title", "text", "blocks", "message_blocks", "attachments", "work_object_entity", "fields", "files")
+"""The fields of an attachment for which its `fallback` stands in apps that do not show them."""
 _LABEL = re.compile(r"<([@#!][^<>|]*)\|[^<>]*>")
 _SAME = re.compile(r"<([^<>|]*)\|\1>")
 _MARKER = re.compile(r"^[ \t]*(?:\d{1,3}|[a-z]|[ivx]{1,5})\.[ \t]", re.MULTILINE)
@@ -145,8 +147,11 @@ def _attached(attachment: Fields, depth: int) -> Iterator[str]:
         elif attachment.get(name):
             lines.append(ATTACHMENT.named(name))
     lines += [ATTACHMENT.named(name) for name, value in attachment.items() if _is_unknown(name, value)]
-    if not lines and not attachment.get("files"):
-        lines += _fallback(attachment)
+    fallback = as_text(attachment.get("fallback"))
+    if fallback not in ("", *_PLACEHOLDERS) and not any(map(attachment.get, _SAID)):
+        yield fallback
+    elif not lines and not attachment.get("files"):
+        yield "(an attachment without text)"
     yield from lines
 
 
@@ -155,14 +160,6 @@ def _is_unknown(name: str, value: object) -> bool:
     if name in ATTACHMENT.members:
         return False
     return bool(value) and (isinstance(value, list | dict) or " " in as_text(value).strip())
-
-
-def _fallback(attachment: Fields) -> Iterator[str]:
-    text = as_text(attachment.get("fallback"))
-    if text and text not in _PLACEHOLDERS:
-        yield text
-    else:
-        yield "(an attachment without text)"
 
 
 def _text(attachment: Fields, depth: int) -> Iterator[str]:
@@ -258,7 +255,7 @@ ATTACHMENT: Vocabulary[Reader] = Vocabulary(
         "footer": Member("its text", _marked("footer")),
         "ts": Member("the time", _time),
         "files": Member("as the files of a message", nothing),
-        "fallback": Member("its text, if there is nothing else", nothing),
+        "fallback": Member("its text, if no other field says what it is about", nothing),
         "color": Member("nothing: it is a look", nothing),
         "mrkdwn_in": Member("nothing: it is a look", nothing),
     },

@@ -86,6 +86,9 @@ def test_alert_in_an_attachment_is_read_with_title_text_fields_and_links() -> No
 
 def test_attachment_without_any_text_shows_its_fallback_or_says_so() -> None:
     assert shown(attachments=[{"fallback": "CPU at 97 %"}]) == ["[attachment:]", "| CPU at 97 %"]
+    graph = {"fallback": "CPU at 97 %", "image_url": "https://g.example/1.png", "footer": "Grafana", "hologram": [1]}
+    lines = ["| CPU at 97 %", "| (image: https://g.example/1.png)", "| Grafana"]
+    assert shown(attachments=[graph])[1:] == [*lines, "| (field that Gofer does not know: hologram)"]
     for empty in ({"fallback": "[no preview available]", "id": 1}, {"color": "good"}):
         assert shown(attachments=[empty]) == ["[attachment:]", "| (an attachment without text)"]
 
@@ -211,7 +214,7 @@ CARD = {"type": "card", "title": mrkdwn("PAY-1"), "body": mrkdwn("open"), "actio
 MENU = {
     "type": "static_select",
     "placeholder": plain("Level"),
-    "options": [{"text": plain("P1"), "value": "x"}, {"text": plain("P2")}],
+    "options": [{"text": plain("P1"), "description": plain("now"), "value": "x"}, {"text": plain("P2")}],
     "initial_option": {"text": plain("P2")},
 }
 FIELD = {"type": "plain_text_input", "initial_value": "late"}
@@ -240,7 +243,7 @@ PICTURE = {"slack_file": {"url": "https://s.example"}, "title": plain("Load")}
         (
             "actions",
             {"elements": [MENU, {"type": "hologram"}]},
-            ["(menu: Level, P1, P2; chosen: P2) (block that Gofer does not know: hologram)"],
+            ["(menu: Level, P1 – now, P2; chosen: P2) (block that Gofer does not know: hologram)"],
         ),
         ("input", {"label": plain("Why"), "element": FIELD}, ["Why (field; chosen: late)"]),
         ("call", {"call": CALL}, ["(call: Standup, https://c.example)"]),
