@@ -159,7 +159,8 @@ async def form_values(
         except JiraRefusal as refused:
             if refused.status not in (400, 403, 404):
                 raise
-            wrong.append(f"Jira does not let Gofer look up the values of {one_line(name, 80)}; write an id.\n")
+            hint = "leave it out, or write the id of a team or sprint"
+            wrong.append(f"Jira does not let Gofer look up a value of {one_line(name, 80)}; {hint}.\n")
         except ToolError as error:
             wrong.append(f"{error.message_to_model}\n")
     if wrong:

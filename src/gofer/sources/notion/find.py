@@ -134,7 +134,7 @@ def _rows_result(source: Fields, found: Fields) -> ToolResult:
     cut = as_object(found.get("request_status")).get("type") == "incomplete"
     if cut:
         more.append("(Notion stops after 10,000 rows; ask for fewer.)")
-    header = f"{len(rows)} rows of the database “{one_line(words(source.get('title')))}”:"
+    header = f"{len(rows)} rows of the database “{one_line(words(source.get('title'))) or 'Untitled'}”:"
     pages = [{"id": as_text(row.get("id")), "title": title(row)} for row in rows]
     text = "\n".join([header, *shown, *more])
     return ToolResult(text, f"read {len(rows)} rows", {"found": len(rows), "rows": pages}, files=files.listed)
