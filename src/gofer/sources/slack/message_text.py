@@ -26,6 +26,8 @@ _SAME = re.compile(r"<([^<>|]*)\|\1>")
 _MARKER = re.compile(r"^[ \t]*(?:\d{1,3}|[a-z]|[ivx]{1,5})\.[ \t]", re.MULTILINE)
 """The number of a list's item. A person's text and blocks count the deeper levels of a list differently."""
 _WORD = re.compile(r"[^\W_]+")
+LINKS = "gofer_links"
+"""The id of the block with the links below an answer of Gofer's, which says nothing to a model."""
 _COMPARED = 200
 """The most lines of a text that are looked for in the blocks. Slack sends at most 4,000 characters of most texts."""
 
@@ -59,7 +61,8 @@ class MessageText:
 def read(message: Fields, depth: int = NESTED) -> MessageText:
     """Return the text of a message that Slack sent, at most `depth` levels of forwarded messages deep."""
     attachments = map(as_object, as_list(message.get("attachments")))
-    written = _once(as_text(message.get("text")), "\n".join(pieces(as_list(message.get("blocks")))))
+    blocks = [block for block in as_list(message.get("blocks")) if as_object(block).get("block_id") != LINKS]
+    written = _once(as_text(message.get("text")), "\n".join(pieces(blocks)))
     return MessageText(written, [_carried(attachment, depth) for attachment in attachments if attachment])
 
 

@@ -10,6 +10,7 @@ from gofer.journal.purposes import ANSWER, STATUS, is_notice_of_wait
 from gofer.sources.origin_links import origin_links
 from gofer.sources.slack.api import SlackApi, SlackRefusal, next_cursor
 from gofer.sources.slack.fallback_text import fallback
+from gofer.sources.slack.message_text import LINKS
 from gofer.sources.slack.names import mock_channel_id, mock_ts
 from gofer.sources.slack.parts import one_message
 from gofer.sources.slack.places import channel_id, channel_name, channel_place, in_channel
@@ -244,7 +245,7 @@ def origin(provenance: Provenance) -> list[dict[str, object]]:
     """Return the block with the links below a message. A message that is followed by another part has none."""
     links = [f"<{url}|{words}>" for words, url in origin_links(provenance)]
     if links:
-        return [{"type": "context", "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}]
+        return [{"type": "context", "block_id": LINKS, "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}]
     return []
 
 
