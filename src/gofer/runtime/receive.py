@@ -34,6 +34,7 @@ from gofer.sources.receiver import (
     Registration,
     Reply,
     Stop,
+    Tested,
 )
 from gofer.sources.receivers import events_of, known
 from gofer.sources.signed_decision import read_token
@@ -88,7 +89,7 @@ class Ingress:
     async def receive(self, request: RawRequest) -> Reply:
         """Return the response to a request. Raises nothing that a sender can cause."""
         receiver = self.receivers.get(request.path)
-        if receiver is not None:
+        if isinstance(receiver, Tested):
             handshake = receiver.handshake(request)
             if handshake is not None:
                 return handshake.reply()

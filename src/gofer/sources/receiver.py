@@ -3,7 +3,7 @@
 import codecs
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from gofer.values.canonical_json import as_object, decode
 from gofer.values.errors import BadRequest
@@ -183,16 +183,21 @@ Arrival: TypeAlias = Event | Stop | Click | PossibleFeedback | Handshake | Regis
 class Receiver(Protocol):
     """The verifier and translator of one source's deliveries."""
 
-    def handshake(self, request: RawRequest) -> Handshake | None:
-        """Return the answer to a test of the URL that carries no proof of its sender; None for any other request."""
-        return None
-
     def verify(self, request: RawRequest, now: float) -> None:
         """Verify that the source itself sent the raw bytes, at about `now`. Raises BadRequest(401) otherwise."""
         ...
 
     def translate(self, request: RawRequest) -> Arrival:
         """Return the meaning of a verified delivery. Raises BadRequest(400) for a body not in the source's form."""
+        ...
+
+
+@runtime_checkable
+class Tested(Protocol):
+    """A receiver whose sources test the URL before they send."""
+
+    def handshake(self, request: RawRequest) -> Handshake | None:
+        """Return the answer to a test of the URL that carries no proof of its sender; None for any other request."""
         ...
 
 

@@ -41,8 +41,8 @@ class WebhookReceiver(Receiver):
     hook: Hook
     proof: Proof
 
-    @override
     def handshake(self, request: RawRequest) -> Handshake | None:
+        """Return the answer to a test of the URL without a proof; None for any other request."""
         return unproven_handshake(request, self.hook.secrets)
 
     @override
