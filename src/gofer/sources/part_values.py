@@ -41,7 +41,7 @@ class Person:
 
     id: str
     kind: str = "external"
-    """`member`, `guest`, `external`, `customer`, `bot`, or `anonymous` for nobody; an unknown person is external."""
+    """`member`, `guest`, `external` (also if unknown), `customer`, `bot`, or `anonymous` without a person."""
     handle: str = ""
     name: str = ""
     """The name as people write it, for a model; empty when it is not known."""

@@ -194,7 +194,7 @@ class Receiver(Protocol):
 
 @runtime_checkable
 class Tested(Protocol):
-    """A receiver whose sources test the URL before they send."""
+    """A receiver of sources that test the URL before they send."""
 
     def handshake(self, request: RawRequest) -> Handshake | None:
         """Return the answer to a test of the URL that carries no proof of its sender; None for any other request."""

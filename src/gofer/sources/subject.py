@@ -39,7 +39,7 @@ def subject_gone(*deleted: str) -> Callable[[Event, ToolResult], str]:
 
 
 def comment_there(event: Event, reply: Reply) -> str:
-    """Return the sentence about an answer that is a comment on the subject, whatever `reply` says."""
+    """Return the sentence about an answer that is a comment on the subject, with each value of `reply`."""
     return "Your answer is a comment there."
 
 

@@ -43,7 +43,7 @@ class Vocabulary(Generic[Reader]):
         return member.reader if member else None
 
     def named(self, name: str) -> str:
-        """Return the words that stand in place of a member without a reader, or of one that nobody knows."""
+        """Return the words that stand in place of a member without a reader, or of an unknown one."""
         member = self.members.get(name)
         if member:
             return f"({member.words})"

@@ -182,7 +182,7 @@ def _header(api: JiraApi, key: str, fields: Fields) -> list[str]:
 
 
 def _shown_person(value: object) -> str:
-    """Return a name, marked for a customer, so that no customer is taken for a colleague; empty for nobody."""
+    """Return a name, marked for a customer, so that no customer is taken for a colleague; empty without a person."""
     name = person(value)
     if name and as_object(value).get("accountType") == "customer":
         return f"{name} (customer)"

@@ -21,11 +21,11 @@ class Delivery:
 
     event: Fields
     team: str
-    """The workspace in which Gofer acts, whatever workspace the message was written in."""
+    """The workspace in which Gofer acts, also for messages that were written in another one."""
     outer_team: str
     """The workspace that Slack names beside the event, if it is another one; else empty."""
     own_users: Collection[str]
-    """The user ids of Gofer's bot; empty if nobody told them."""
+    """The user ids of Gofer's bot; empty if they are not known."""
     app: str
     shared: bool
     """Whether the channel of the event is shared with another company."""
