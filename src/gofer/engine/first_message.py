@@ -59,9 +59,8 @@ ACCEPTED_IMAGES = frozenset({"png", "jpeg", "gif", "webp"})
 def is_request(event: Event, *, followed: bool) -> bool:
     """Return whether the words of an event are a request of a person to Gofer.
 
-    Words that an app posts are data, because the app may pass on the words of others, and so are words of nobody.
-    `followed` says whether the
-    workflow answered in this conversation before; then a reply needs no mention.
+    Words that an app posts are data, because the app may pass on the words of others. So are words without a person.
+    `followed` says whether the workflow answered in this conversation before; then a reply needs no mention.
     """
     if not event.actor.is_person:
         return False

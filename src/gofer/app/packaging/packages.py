@@ -47,12 +47,14 @@ NEVER = (
     "app/promotion.py",
     "app/replay.py",
     "app/suggestions",
+    "app/whole_files.py",
     "check",
     "cli",
     "embed.py",
     "evals",
     "learning",
     "replay",
+    "sources/webhook/senders.py",
 )
 """The folders and modules of `gofer` that no package contains, because only commands and programs use them."""
 _SHIPPED = "shipped"
