@@ -21,7 +21,7 @@ from openai import AsyncOpenAI
 
 from gofer.journal.entries import LlmRequest, MessageReceived, RunFinished
 from gofer.journal.log import read_journal
-from gofer.models.chat_completions import openai_model
+from gofer.models.remote import remote_endpoint
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.outside import SystemClock
 from gofer.workflows.bundle import encode_bundle
@@ -117,7 +117,7 @@ async def measure(base_url: str, folder: Path) -> dict[str, list[float]]:
         for turn in range(ROUNDS + 1):
             for kind, times in measured.items():
                 made = make_room(result)
-                made.model = openai_model(http, base_url)  # type: ignore[assignment]
+                made.model = remote_endpoint(http, base_url)  # type: ignore[assignment]
                 (folder / f"{kind}{turn}").mkdir()
                 with any_store("sqlite" if kind == "sqlite" else "memory", folder / f"{kind}{turn}") as store:
                     made.store = store
@@ -155,7 +155,7 @@ async def bytes_of_a_run(turns: int, result_bytes: int) -> tuple[int, int]:
     """Return the bytes of all frames, and of their unique content."""
     made = make_room("x" * result_bytes)
     async with model_server(turns) as base_url, loopback.client() as http:
-        made.model = openai_model(http, base_url)  # type: ignore[assignment]
+        made.model = remote_endpoint(http, base_url)  # type: ignore[assignment]
         step = await made.step()
         step.note(MessageReceived("please"))
         await coordinate(step, made.bundle(), PROVENANCE)
@@ -189,7 +189,7 @@ async def prompts_of_a_run() -> list[bytes]:
         model_server(TURNS) as base_url,
         httpx2.AsyncClient(event_hooks={"request": [keep]}) as http,
     ):
-        made.model = openai_model(http, base_url)  # type: ignore[assignment]
+        made.model = remote_endpoint(http, base_url)  # type: ignore[assignment]
         await gofer(made)
     return seen
 

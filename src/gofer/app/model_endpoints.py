@@ -7,8 +7,8 @@ import httpx2
 
 from gofer.app.settings import Settings
 from gofer.engine.services import refuse_all
-from gofer.models.chat_completions import openai_model
 from gofer.models.language_model import DEPLOYED, Access, Answer, Model, Refused
+from gofer.models.remote import remote_endpoint
 from gofer.models.served_model import OPENAI_KEY, Endpoint
 from gofer.sources.settings import read_credential
 from gofer.values.errors import ConfigError
@@ -34,7 +34,7 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     # Both ids belong to the account of the default endpoint, so other endpoints never get them.
     ids = {"OpenAI-Organization": settings.openai_organization, "OpenAI-Project": settings.openai_project}
     account = {name: value for name, value in ids.items() if value}
-    return openai_model(http, _default_url(settings), replace(DEPLOYED, key=settings.openai_api_key), account)
+    return remote_endpoint(http, _default_url(settings), replace(DEPLOYED, key=settings.openai_api_key), account)
 
 
 class NoDefault:
@@ -95,7 +95,7 @@ class Endpoints:
             key_setting=endpoint.key or f"`key` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
             url_setting=f"`base_url` of the endpoint `{endpoint.name}` in agents/defaults.yaml",
         )
-        return openai_model(self.http, endpoint.base_url, access)
+        return remote_endpoint(self.http, endpoint.base_url, access, name=endpoint.name, api=endpoint.api)
 
 
 @dataclass(frozen=True, slots=True)

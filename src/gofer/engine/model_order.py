@@ -83,6 +83,10 @@ class TimedAnswer:
             extra=answer.extra,
             thoughts=answer.thoughts,
             fingerprint=answer.fingerprint,
+            api=answer.api,
+            sent_sha256=answer.sent_sha256,
+            cache_miss=answer.cache_miss,
+            ignored=answer.ignored,
         )
 
 
@@ -103,20 +107,20 @@ def order(chain: Sequence[Candidate], asked: str) -> Sequence[Candidate]:
     return [*chain[first:], *chain[:first]]
 
 
-async def answer(services: Services, model: ServedModel, body: bytes, timeout: float, traceparent: str) -> TimedAnswer:
+async def answer(
+    services: Services, model: ServedModel, body: bytes, timeout: float, traceparent: str, api: str | None = None
+) -> TimedAnswer:
     """Ask one model with one request, up to ATTEMPTS times within `timeout` seconds; return its answer.
 
-    `traceparent` names the span of the request to a remote model; an empty one is not sent.
-    Raises TemporaryError when no answer came, Unusable when the response was no answer, RunStopped when the provider
-    refused the request.
+    `api` is the format in which the model answered this run before; None if it did not. `traceparent` names the span of
+    the request to a remote model; an empty one is not sent. Raises TemporaryError when no answer came, Unusable when
+    the response was no answer, RunStopped when the provider refused the request.
     """
     clock = services.outside.clock
     began = clock.monotonic()
     deadline = began + timeout
     pause = services.patience.backoff
-    endpoint = _open(services, model.endpoint)
-    if traceparent and isinstance(endpoint, RemoteModel):
-        endpoint = endpoint.within(traceparent)
+    endpoint = _for_run(_open(services, model.endpoint), traceparent, api)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             answered = await endpoint.ask(body, deadline - clock.monotonic())
@@ -133,6 +137,15 @@ async def answer(services: Services, model: ServedModel, body: bytes, timeout: f
         await services.patience.sleep(wait)
         pause *= 4
     raise AssertionError("the last attempt returns or raises")
+
+
+def _for_run(model: Model, traceparent: str, api: str | None) -> Model:
+    """Return a model asked in the format in which the run began; Chat Completions is the one of older journals."""
+    if api is not None and isinstance(model, RemoteModel):
+        model = model.using(api or "chat_completions")
+    if traceparent and isinstance(model, RemoteModel):
+        model = model.within(traceparent)
+    return model
 
 
 def _open(services: Services, endpoint: Endpoint) -> Model:

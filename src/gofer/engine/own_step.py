@@ -99,7 +99,8 @@ class OwnStep(OwnedRun):
 
     async def ask(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
         """Send the bytes of a recorded request to a model; return its answer. Raises what `model_order.answer` does."""
-        return await model_order.answer(self.services, model, body, timeout, self.traceparent(request))
+        api = self.progress.apis.get(model.asked_at)
+        return await model_order.answer(self.services, model, body, timeout, self.traceparent(request), api)
 
     def report_failure(self, error: Exception) -> None:
         """Tell the operator that a model gave no answer."""

@@ -9,7 +9,7 @@ answers are in the file once.
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from itertools import takewhile
 from typing import Annotated, Literal, assert_never
@@ -96,8 +96,13 @@ class RecordedAnswer(_Stored):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    written_tokens: int = 0
+    written_long_tokens: int = 0
+    reasoning_tokens: int = 0
     extra: str = ""
     """Fields that the provider needs back, as JSON."""
+    api: str = ""
+    """The format in which the model was asked; it decides to which model `extra` goes back."""
     ms: Annotated[int, Field(ge=0)] = 0
     """The duration of the answer, in milliseconds."""
 
@@ -108,10 +113,11 @@ class RecordedAnswer(_Stored):
         asks = tuple(
             ToolAsk(id=call.id, tool=call.tool, arguments=call.arguments, extra=call.extra) for call in self.calls
         )
-        usage = Usage(self.input_tokens, self.output_tokens, self.cached_tokens)
-        return Answer(self.text, asks, self.finish, self.source.model, usage, self.extra)
+        usage = Usage(**{name: getattr(self, name) for name in _TOKENS})
+        return Answer(self.text, asks, self.finish, self.source.model, usage, self.extra, api=self.api)
 
 
+_TOKENS = tuple(one.name for one in fields(Usage))
 RecordedPlay = tuple[RecordedAnswer, ...]
 """The answers of one play of a case, in the order of its requests."""
 
@@ -205,10 +211,9 @@ def recorded(body: bytes, answer: Answer, source: Source, ms: int) -> RecordedAn
             RecordedCall(id=ask.id, tool=ask.tool, arguments=ask.arguments, extra=ask.extra) for ask in answer.asks
         ),
         finish=answer.finish,
-        input_tokens=answer.usage.input_tokens,
-        output_tokens=answer.usage.output_tokens,
-        cached_tokens=answer.usage.cached_tokens,
+        **asdict(answer.usage),
         extra=answer.extra,
+        api=answer.api,
         ms=ms,
     )
 

@@ -123,6 +123,15 @@ class LlmResponse:
     """The model's reasoning before its answer if `extra` does not hold it, with its tags if it was part of the text."""
     fingerprint: str = ""
     """The provider's `system_fingerprint`: an answer to the same request may differ if it differs; or empty."""
+    api: str = ""
+    """The format in which the model was asked: responses, chat_completions or messages. Empty for a stand-in, and in
+    journals of before there were several."""
+    sent_sha256: str = ""
+    """The hash of the bytes that were sent, which the format made from the request; empty for a stand-in."""
+    cache_miss: str = ""
+    """The provider's reason why it did not read its cache; empty if it gave none."""
+    ignored: str = ""
+    """What the provider ignored of earlier thoughts, and why, in its words; empty if it ignored nothing."""
 
     @property
     def known_usd(self) -> float:

@@ -72,13 +72,21 @@ class Answer:
     """The model's thoughts unless `extra` holds them; with their tags if they were part of the text."""
     fingerprint: str = ""
     """The provider's `system_fingerprint`, which changes with its configuration of the model; empty if it sent none."""
+    api: str = ""
+    """The format in which the model was asked; empty for a stand-in."""
+    sent_sha256: str = ""
+    """The hash of the bytes that were sent; empty for a stand-in."""
+    cache_miss: str = ""
+    """The provider's reason why it did not read the request's beginning from its cache; empty if it gave none."""
+    ignored: str = ""
+    """What the provider ignored of earlier thoughts, and why, in its words; empty if it ignored nothing."""
 
 
 class Model(Protocol):
-    """A model behind an OpenAI-compatible Chat Completions format."""
+    """A model, asked with neutral requests: `{params, tools, "messages": […]}` in the shape of Chat Completions."""
 
     async def ask(self, body: bytes, timeout: float) -> Answer:
-        """Send the exact bytes of a request once, and return the answer within `timeout` seconds.
+        """Send a request once, and return the answer within `timeout` seconds.
 
         Raises TemporaryError when no answer came but one may come later, and RunStopped when the request was refused.
         Errors of a provider are Unavailable and Unusable, which are temporary, and Refused.
@@ -91,5 +99,10 @@ class RemoteModel(Model, ABC):
 
     @abstractmethod
     def within(self, traceparent: str) -> Model:
-        """Return this model, which sends the W3C header `traceparent` beside the exact bytes of each request."""
+        """Return this model, which sends the W3C header `traceparent` with each request."""
+        ...
+
+    @abstractmethod
+    def using(self, api: str) -> Model:
+        """Return this model, asked in another format."""
         ...

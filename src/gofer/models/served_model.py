@@ -93,6 +93,13 @@ class Endpoint:
     """The base URL, without a slash at the end; empty for the default endpoint."""
     key: str = OPENAI_KEY
     """The environment variable that holds the key; empty if the endpoint needs none."""
+    api: str = ""
+    """The format in which its models are asked; empty means the native one of the base URL."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the endpoint as a bundle keeps it."""
+        named = {"name": self.name, "base_url": self.base_url, "key": self.key}
+        return {**named, **({"api": self.api} if self.api else {})}
 
     @property
     def is_default(self) -> bool:
@@ -114,12 +121,19 @@ class ServedModel:
     parameters: Mapping[str, object] = field(default_factory=dict[str, object], kw_only=True)
     """Parameters of every request to this model, beside those of the workflow."""
 
+    @property
+    def asked_at(self) -> str:
+        """The model with its endpoint, as `messages.asked_at` names it."""
+        if self.endpoint.is_default:
+            return self.name
+        return f"{self.endpoint.name}/{self.name}"
+
     def to_json(self) -> dict[str, object]:
         """Return the model as a bundle keeps it."""
         ability = self.ability
         return {
             "name": self.name,
-            "endpoint": {"name": self.endpoint.name, "base_url": self.endpoint.base_url, "key": self.endpoint.key},
+            "endpoint": self.endpoint.to_json(),
             "price": self.price and self.price.to_json(),
             "ability": ability and {"window": ability.window, "vision": ability.vision, "pdf": ability.pdf},
             "parameters": dict(self.parameters),
@@ -173,6 +187,7 @@ def model_from_json(value: object) -> ServedModel:
             name=as_text(endpoint.get("name")),
             base_url=as_text(endpoint.get("base_url")),
             key=as_text(endpoint.get("key")),
+            api=as_text(endpoint.get("api")),
         ),
         price=_price(as_object(kept.get("price"))),
         ability=_ability(as_object(kept.get("ability"))),

@@ -98,6 +98,8 @@ class Conversation:
     """Messages that arrived while calls of the turn were open; they follow the outcomes."""
     answered: bool = False
     """Whether the last message is an answer of the model, complete and without calls."""
+    asked: str = ""
+    """The model that was asked last, as in `messages.asked_at`."""
     ids: dict[str, str] = field(default_factory=dict[str, str])
     """The id in the history of each call of the turn, by call id."""
     taken: set[str] = field(default_factory=set[str])
@@ -151,27 +153,21 @@ def fold(state: Conversation, recorded: e.Recorded) -> None:
                 state.uncalled.append(_code(recorded.entry))
             if len(state.outcomes) == len(state.asks):
                 _close_turn(state, recorded, recorded.entry)
-        case e.ToolResult() | e.ToolUnknown() | e.ToolCall() | e.LlmRequest() | e.CallDeferred() | e.PermitRenewed():
+        case e.LlmRequest(params=params):
+            state.asked = messages.asked_at(params)
+        case e.ToolResult() | e.ToolUnknown() | e.ToolCall() | e.CallDeferred() | e.PermitRenewed() | e.ValueRecorded():
             pass
-        case e.SubagentStarted() | e.SubagentFinished() | e.ValueRecorded():
+        case e.SubagentStarted() | e.SubagentFinished():
             pass  # not part of the conversation
         case e.ContextCompacted() as compacted:
             _compact(state, recorded, compacted)
         case e.FileAdded() | e.FileRead() | e.SkillLoaded() | e.PlanUpdated():
             pass  # shown in the tail
-        case (
-            e.RunAccepted()
-            | e.RunOwned()
-            | e.RunStarted()
-            | e.RunParked()
-            | e.RunHandedOver()
-            | e.RunCancelled()
-            | e.RunRetried()
-        ):
+        case e.RunAccepted() | e.RunOwned() | e.RunStarted() | e.RunParked() | e.RunHandedOver():
             pass
-        case e.RunConcluded() | e.RunFinished():
+        case e.RunCancelled() | e.RunRetried():
             pass
-        case e.RunChecked() | e.RunGraded() | e.FeedbackGiven() | e.RunReviewed():
+        case e.RunConcluded() | e.RunFinished() | e.RunChecked() | e.RunGraded() | e.FeedbackGiven() | e.RunReviewed():
             pass
         case e.ApprovalRequested() | e.ApprovalClicked() | e.ApprovalDecided():
             pass
@@ -239,7 +235,9 @@ def _add_answer(state: Conversation, recorded: e.Recorded, response: e.LlmRespon
     state.text_before = state.text_so_far
     if response.text.strip() or response.tool_calls:
         state.starts.append(len(state.parts))
-        state.parts.append(messages.assistant(response.text, _stored_calls(state, response.tool_calls), response.extra))
+        calls = _stored_calls(state, response.tool_calls)
+        by = response.api and {"api": response.api, "model": state.asked}
+        state.parts.append(messages.assistant(response.text, calls, response.extra, by or None))
         state.through = recorded.address
     state.flaw = _flaw(response)
     if response.text.strip() and state.flaw not in ("refusal", "filtered"):

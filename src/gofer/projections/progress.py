@@ -65,6 +65,8 @@ class Progress:
     """The reason of the last deferral, for people."""
     asked: str = ""
     """The model that was asked last (as in `messages.asked_at`); empty when the run's first model is next."""
+    apis: dict[str, str] = field(default_factory=dict[str, str])
+    """The format in which each model of the run has answered, by its name as in `asked`; the run ends in it."""
     asked_at: int = 0
     """The time of that request."""
     waited_ms: int = 0
@@ -204,6 +206,7 @@ def fold(state: Progress, recorded: e.Recorded) -> None:
             state.started = started
             _reset_attempts(state)
         case e.LlmResponse() as answer:
+            state.apis[state.asked] = answer.api
             _spend(state, answer)
         case e.SubagentStarted() as asked:
             _ask_subagent(state, recorded.at, asked)
@@ -375,11 +378,7 @@ def _spend(state: Progress, response: e.LlmResponse | e.SubagentFinished) -> Non
     state.deferrals = 0
     state.deferred_ms = 0
     _reset_attempts(state)
-    state.usage = Usage(
-        input_tokens=state.usage.input_tokens + response.usage.input_tokens,
-        output_tokens=state.usage.output_tokens + response.usage.output_tokens,
-        cached_tokens=state.usage.cached_tokens + response.usage.cached_tokens,
-    )
+    state.usage = state.usage.plus(response.usage)
     for one in _exchanged(response):
         state.largest[one.model] = max(one.tokens, state.largest.get(one.model, 0))
     state.spent_usd += response.known_usd

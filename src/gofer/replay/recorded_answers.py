@@ -20,6 +20,11 @@ def timed_answer(entry: LlmResponse | SubagentFinished) -> TimedAnswer:
                 entry.usage,
                 extra=entry.extra,
                 thoughts=entry.thoughts,
+                fingerprint=entry.fingerprint,
+                api=entry.api,
+                sent_sha256=entry.sent_sha256,
+                cache_miss=entry.cache_miss,
+                ignored=entry.ignored,
             )
         case SubagentFinished():
             answer = Answer(entry.text, (), "stop", entry.model, entry.usage)

@@ -55,13 +55,33 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of one model call as the provider counted them. `input_tokens` includes `cached_tokens`."""
+    """The tokens of one model call as the provider counted them. `input_tokens` includes those read and written."""
 
     input_tokens: int = 0
     output_tokens: int = 0
+    """Includes `reasoning_tokens`."""
     cached_tokens: int = 0
+    """The tokens that the provider read from its cache."""
+    written_tokens: int = 0
+    """The tokens that the provider wrote to its cache and charged for."""
+    written_long_tokens: int = 0
+    """Those of `written_tokens` that the provider keeps for the longer of its two retentions."""
+    reasoning_tokens: int = 0
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Return the tokens of both."""
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            written_tokens=self.written_tokens + other.written_tokens,
+            written_long_tokens=self.written_long_tokens + other.written_long_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+        )
 
 
+BY = "by"
+"""The key of an answer in the history that names its maker, `{"api": …, "model": …}`; it is never sent."""
 ENDPOINT = "endpoint"
 """The parameter that names a model's endpoint. The journal records it; the request does not contain it."""
 
@@ -189,8 +209,11 @@ def _part(media: Media) -> dict[str, object]:
     return {"type": "file", "file": {"filename": name, "file_data": url}}
 
 
-def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "") -> bytes:
-    """Return an assistant message with text, tool calls and the further fields that the provider expects back."""
+def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "", by: Mapping[str, str] | None = None) -> bytes:
+    """Return an assistant message with text, tool calls and the further fields that the provider expects back.
+
+    `by` names the format and the model that these fields belong to; without it, every model gets them.
+    """
     message: dict[str, object] = {"content": text or None, **_object(extra), "role": "assistant"}
     if asks:
         message["tool_calls"] = [
@@ -202,6 +225,8 @@ def assistant(text: str, asks: tuple[ToolAsk, ...], extra: str = "") -> bytes:
             }
             for ask in asks
         ]
+    if by and (extra or any(ask.extra for ask in asks)):
+        message[BY] = by
     return encode(message)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gofer.engine.loop import Ending
 from gofer.engine.model_order import Parked
 from gofer.journal.entries import LlmRequest, LlmResponse, ToolResult
-from gofer.models.chat_completions import parse_answer
+from gofer.models.formats.chat_completions import parse_answer
 from gofer.models.language_model import Answer, Unusable
 from gofer.projections import conversation
 from gofer.runtime.deliver import answer_text

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.models.answer_text import split_thoughts
-from gofer.models.chat_completions import parse_answer
+from gofer.models.formats.chat_completions import parse_answer
 from gofer.values.canonical_json import encode_text
 
 

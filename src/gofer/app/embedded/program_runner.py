@@ -15,8 +15,8 @@ from gofer.app.embedded.worlds import apart, move_apart
 from gofer.app.http import http_client
 from gofer.app.model_endpoints import ModelAccess, models_of, only
 from gofer.app.settings import Settings
-from gofer.models.chat_completions import openai_model
 from gofer.models.language_model import DEPLOYED, Model
+from gofer.models.remote import remote_endpoint
 from gofer.runtime.retention import Purger
 from gofer.sources.receivers import RECEIVERS
 from gofer.tools.definition import AnyTool, Arguments, Call
@@ -100,7 +100,7 @@ def _models(given: Embedding, settings: Settings, http: httpx2.AsyncClient) -> M
                 raise ConfigError(
                     "`model` is not a base URL; write one such as https://api.example.com/v1, or pass a model."
                 )
-            return only(openai_model(http, url, replace(DEPLOYED, key=settings.openai_api_key)))
+            return only(remote_endpoint(http, url, replace(DEPLOYED, key=settings.openai_api_key)))
         case model:
             return only(model)
 

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from typing_extensions import override
@@ -147,7 +147,13 @@ class LiveModel(RemoteModel):
     def within(self, traceparent: str) -> Model:
         if not isinstance(self.model, RemoteModel):
             return self
-        return LiveModel(self.model.within(traceparent), self.asked, self.clock, self.real)
+        return replace(self, model=self.model.within(traceparent))
+
+    @override
+    def using(self, api: str) -> Model:
+        if not isinstance(self.model, RemoteModel):
+            return self
+        return replace(self, model=self.model.using(api))
 
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:

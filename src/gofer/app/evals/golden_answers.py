@@ -63,7 +63,9 @@ class GoldenAnswers(Model):
             replace(ask, arguments=_arguments_in_world(ask.arguments, self.ids)) for ask in response.tool_calls
         )
         text = as_text(self.ids.to_world(response.text))
-        return Answer(text, asks, response.finish_reason, response.model, response.usage, response.extra)
+        return Answer(
+            text, asks, response.finish_reason, response.model, response.usage, response.extra, api=response.api
+        )
 
 
 def answers_of(turn: GoldenRun) -> Answers:

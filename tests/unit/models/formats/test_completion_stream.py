@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.models.chat_completions import parse_answer
+from gofer.models.formats.chat_completions import parse_answer
 from gofer.models.language_model import Answer, Refused, Unavailable, Unusable
 from gofer.values.messages import ToolAsk, Usage
 

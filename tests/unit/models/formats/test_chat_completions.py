@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.models.chat_completions import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, OpenAIModel, openai_model, parse_answer
+from gofer.models.formats.chat_completions import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, parse_answer
+from gofer.models.formats.completion_stream import is_stream
 from gofer.models.language_model import Access, Answer, Unavailable, Unusable
-from gofer.models.stream import is_stream
+from gofer.models.remote import RemoteEndpoint, remote_endpoint
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ToolAsk, Usage
 from gofer.values.secret import Secret
@@ -24,7 +25,7 @@ ANSWER = b"""{"id": "x", "model": "m-2026-01-01", "choices": [{"index": 0, "fini
 
 
 @asynccontextmanager
-async def model(reply: httpx2.Response | Exception) -> AsyncIterator[tuple[OpenAIModel, list[httpx2.Request]]]:
+async def model(reply: httpx2.Response | Exception) -> AsyncIterator[tuple[RemoteEndpoint, list[httpx2.Request]]]:
     seen: list[httpx2.Request] = []
 
     async def answer(request: httpx2.Request) -> httpx2.Response:
@@ -35,7 +36,7 @@ async def model(reply: httpx2.Response | Exception) -> AsyncIterator[tuple[OpenA
         return reply
 
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
-        yield openai_model(http, "http://127.0.0.1/v1", Access(key=Secret("k"))), seen
+        yield remote_endpoint(http, "http://127.0.0.1/v1", Access(key=Secret("k"))), seen
 
 
 async def test_model_request_is_sent_byte_for_byte_and_the_answer_is_parsed() -> None:

@@ -1,25 +1,16 @@
-"""A model behind an OpenAI-compatible endpoint, asked with the exact bytes that Gofer encoded.
+"""The format Chat Completions, which nearly every server speaks. Neutral requests already have its shape."""
 
-Requests go to the shared HTTP client. An SDK would encode the whole history anew on every call, and repeat requests by
-rules of its own.
-"""
-
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-
-import httpx2
-from typing_extensions import override
 
 from gofer.models.answer_text import AnswerText, split_thoughts
-from gofer.models.failures import error_in, failed, provider_error
-from gofer.models.language_model import DEPLOYED, Access, Answer, Model, RemoteModel, Unavailable, Unusable
-from gofer.models.stream import completion_of, is_stream
-from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode_text
+from gofer.models.failures import error_in, failed
+from gofer.models.formats.completion_stream import completion_of, is_stream
+from gofer.models.formats.format import Api, Wire, is_own, neutral
+from gofer.models.language_model import DEPLOYED, Access, Answer, Unusable
+from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode, encode_text
 from gofer.values.errors import BadRequest
-from gofer.values.messages import ProviderError, ToolAsk, Usage
+from gofer.values.messages import BY, ProviderError, ToolAsk, Usage
 
 TEXT_LIMIT = 200_000
 """Characters that are kept of an answer's text, and of its thoughts."""
@@ -34,6 +25,57 @@ _MOST_TOKENS = 10**9
 _THOUGHTS = ("reasoning_content", "reasoning_details")
 _SIGNATURES = ("extra_content",)
 _MALFORMED = re.compile("malformed_(function|tool)_call|unexpected_tool_call", re.IGNORECASE)
+
+_MARKS = (b'"by":{', b'"reasoning":{', b'"alternate_roles":', b'"output_schema":', b'"stream":true')
+"""Signs of what a neutral request may hold and this format writes in other words. A text that holds one is harmless."""
+
+
+class ChatCompletions:
+    """The format Chat Completions. Sources: the API reference of OpenAI, and what compatible servers send."""
+
+    api: Api = "chat_completions"
+    path = "/chat/completions"
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        """Return the header with the key."""
+        if not key:
+            return {}
+        return {"Authorization": f"Bearer {key}"}
+
+    def encode(self, body: bytes, by: str) -> Wire:
+        """Return the neutral bytes unchanged, unless they hold something of another format or of Gofer alone."""
+        if not any(mark in body for mark in _MARKS):
+            return Wire(body)
+        request = {**as_object(decode(body))}
+        request["messages"] = [self._message(as_object(message), by) for message in as_list(request["messages"])]
+        return Wire(encode(_params(request)), stream=request.get("stream") is True)
+
+    def parse(self, raw: bytes, at: Access) -> Answer:
+        """Return the answer in a body."""
+        return parse_answer(raw, at)
+
+    def _message(self, message: Mapping[str, object], by: str) -> Mapping[str, object]:
+        if BY not in message:
+            return message
+        if is_own(message, self.api, by):
+            return {name: value for name, value in message.items() if name != BY}
+        others = neutral(message)
+        text = split_thoughts(as_text(message.get("content"))).text
+        return {**others, "content": text or None}
+
+
+def _params(request: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a request with the parameters of Chat Completions, its messages last."""
+    gofers = ("reasoning", "alternate_roles", "output_schema", "messages")
+    sent = {name: value for name, value in request.items() if name not in gofers}
+    if effort := as_object(request.get("reasoning")).get("effort"):
+        sent["reasoning_effort"] = effort
+    if request.get("stream") is True:
+        sent["stream_options"] = {"include_usage": True}
+    if schema := as_object(request.get("output_schema")):
+        form = {"name": "answer", "schema": schema, "strict": False}
+        sent["response_format"] = {"type": "json_schema", "json_schema": form}
+    return {**sent, "messages": request["messages"]}
 
 
 def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
@@ -159,120 +201,3 @@ def _count(value: object) -> int:
     if type(value) is int and 0 <= value <= _MOST_TOKENS:
         return value
     return 0
-
-
-ANSWER_BYTES = 10_000_000
-"""Largest answer, in bytes."""
-ERROR_BYTES = 100_000
-"""Bytes that are read of an error in place of an answer."""
-
-_HEADERS = {
-    "Accept": "application/json",
-    # An uncompressed answer, so that ANSWER_BYTES limits the bytes that arrive.
-    "Accept-Encoding": "identity",
-    "Content-Type": "application/json",
-    "User-Agent": "gofer",
-}
-_NO_TIMEOUTS = {"timeout": httpx2.Timeout(None).as_dict()}
-"""The extensions of a request for which the client sets no timers. Without them, the client would use its default."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenAIModel(RemoteModel):
-    """A model behind an OpenAI-compatible endpoint."""
-
-    http: httpx2.AsyncClient
-    url: httpx2.URL
-    """The URL of the endpoint's Chat Completions."""
-    headers: httpx2.Headers = field(repr=False)
-    """The headers of each request, with the key; encoded once."""
-    at: Access
-
-    @override
-    def within(self, traceparent: str) -> Model:
-        headers = httpx2.Headers(self.headers)
-        headers["traceparent"] = traceparent
-        return replace(self, headers=headers)
-
-    @override
-    async def ask(self, body: bytes, timeout: float) -> Answer:
-        try:
-            # The timeouts of the client are for each read and write, so there are none; this is for the whole exchange.
-            async with asyncio.timeout(timeout):
-                response = await self._exchange(body)
-        except TimeoutError as error:
-            text = f"The model did not answer within {timeout:.0f} seconds."
-            raise Unavailable(text, ProviderError("unreachable")) from error
-        except httpx2.InvalidURL as error:
-            raise failed(ProviderError("no_endpoint"), self.at) from error
-        except (httpx2.HTTPError, OSError) as error:
-            raise failed(ProviderError("unreachable"), self.at) from error
-        if not response.is_success:
-            reported = provider_error(response.status_code, response.content, self.at.key.reveal())
-            raise failed(reported, self.at, retry_after=response.retry_after)
-        return parse_answer(response.content, self.at)
-
-    async def _exchange(self, body: bytes) -> "_Response":
-        """Return the response. Raises Unusable when its body is too large, and the errors of the HTTP client."""
-        # Not `build_request`, which merges the headers and cookies of the client into each request.
-        request = httpx2.Request("POST", self.url, content=body, headers=self.headers, extensions=_NO_TIMEOUTS)
-        response = await self.http.send(request, stream=True)
-        try:
-            if response.is_success:
-                content = await _read(response, self.at)
-            else:
-                content = await _beginning(response)
-        finally:
-            await response.aclose()
-        return _Response(response.status_code, response.is_success, content, _seconds(response))
-
-
-@dataclass(frozen=True, slots=True)
-class _Response:
-    status_code: int
-    is_success: bool
-    content: bytes
-    retry_after: float
-    """The seconds that the provider asks to wait; 0 without such a header."""
-
-
-def openai_model(
-    http: httpx2.AsyncClient, base_url: str, at: Access = DEPLOYED, account: Mapping[str, str] = MappingProxyType({})
-) -> OpenAIModel:
-    """Return the model behind a base URL, such as `https://api.openai.com/v1`.
-
-    `at` holds the key, which may be empty. `account` are headers that choose an account of the provider.
-    """
-    base = httpx2.URL(base_url)
-    url = base.copy_with(path=f"{base.path.rstrip('/')}/chat/completions")
-    headers = httpx2.Headers({**_HEADERS, **account})
-    if at.key:
-        headers["Authorization"] = f"Bearer {at.key.reveal()}"
-    return OpenAIModel(http, url, headers, at)
-
-
-async def _read(response: httpx2.Response, at: Access) -> bytes:
-    raw = bytearray()
-    async for chunk in response.aiter_bytes():
-        raw += chunk
-        if len(raw) > ANSWER_BYTES:
-            raise Unusable(f"The model's answer was larger than {ANSWER_BYTES} bytes; check {at.url_setting}.")
-    return bytes(raw)
-
-
-async def _beginning(response: httpx2.Response) -> bytes:
-    """Return the first ERROR_BYTES of the body of an error."""
-    raw = bytearray()
-    async for chunk in response.aiter_bytes():
-        raw += chunk
-        if len(raw) > ERROR_BYTES:
-            break
-    return bytes(raw[:ERROR_BYTES])
-
-
-def _seconds(response: httpx2.Response) -> float:
-    """Return the seconds that a provider asks to wait; 0 if it names none, or a date."""
-    asked = response.headers.get("retry-after", "")
-    if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", asked):
-        return float(asked)
-    return 0.0

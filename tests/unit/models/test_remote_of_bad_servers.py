@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from gofer.app.http import http_client
-from gofer.models.chat_completions import ANSWER_BYTES, OpenAIModel, openai_model
 from gofer.models.language_model import Access, Unavailable, Unusable
+from gofer.models.remote import ANSWER_BYTES, RemoteEndpoint, remote_endpoint
 from gofer.values.proxies import DIRECT
 from gofer.values.secret import Secret
 
@@ -22,7 +22,7 @@ HTML = b"<html><body><h1>502 Bad Gateway</h1></body></html>"
 
 
 @asynccontextmanager
-async def model(behave: Behaviour) -> AsyncIterator[tuple[OpenAIModel, list[bytes]]]:
+async def model(behave: Behaviour) -> AsyncIterator[tuple[RemoteEndpoint, list[bytes]]]:
     """Serve a model with the given behaviour, and yield it with the heads of its requests."""
     heads: list[bytes] = []
 
@@ -39,7 +39,7 @@ async def model(behave: Behaviour) -> AsyncIterator[tuple[OpenAIModel, list[byte
     port = server.sockets[0].getsockname()[1]
     try:
         async with http_client(DIRECT) as http:
-            yield openai_model(http, f"http://127.0.0.1:{port}/v1", Access(key=Secret("k"))), heads
+            yield remote_endpoint(http, f"http://127.0.0.1:{port}/v1", Access(key=Secret("k"))), heads
     finally:
         server.close()
 
@@ -152,7 +152,7 @@ async def test_model_connection_is_reused_after_an_answer() -> None:
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server, http_client(DIRECT) as http:
         port = server.sockets[0].getsockname()[1]
-        asked = openai_model(http, f"http://127.0.0.1:{port}/v1", Access(key=Secret("k")))
+        asked = remote_endpoint(http, f"http://127.0.0.1:{port}/v1", Access(key=Secret("k")))
         for _ in range(3):
             await asked.ask(b"{}", 20)
     assert connections == 1

@@ -1,0 +1,82 @@
+"""The interface of a format, and the choice of one for an endpoint.
+
+The engine, the journal and the replay know one shape of a request, the neutral one: `{params, tools, "messages": […]}`
+with messages as in Chat Completions. A format translates it to the bytes that its vendor reads.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+from urllib.parse import urlsplit
+
+from gofer.models.language_model import Access, Answer
+from gofer.values.canonical_json import as_list, as_object
+from gofer.values.messages import BY
+
+Api = Literal["responses", "chat_completions", "messages"]
+"""The names of the formats, as files and journals write them."""
+_NATIVE: Mapping[str, Api] = {"api.openai.com": "responses", "api.anthropic.com": "messages"}
+"""The formats of the vendors at their own hosts. Every other server is asked by Chat Completions."""
+_NEUTRAL = ("role", "content", "tool_calls")
+"""The keys of an answer in the history that every model reads."""
+_NEUTRAL_CALL = ("id", "type", "function")
+
+
+def native_api(base_url: str) -> Api:
+    """Return the format of a base URL whose endpoint names none. The name of a model says nothing about it."""
+    return _NATIVE.get(urlsplit(base_url).hostname or "", "chat_completions")
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A request as its vendor reads it."""
+
+    body: bytes
+    stream: bool = False
+    """Whether the request asks for a stream of events."""
+
+
+class Format(Protocol):
+    """One format of requests and answers. A run ends in the format in which it began."""
+
+    @property
+    def api(self) -> Api:
+        """The name of the format."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """The path after the base URL, such as `/chat/completions`."""
+        ...
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        """Return the headers that carry a key, which may be empty, and the version of the format."""
+        ...
+
+    def encode(self, body: bytes, by: str) -> Wire:
+        """Return the bytes that the vendor reads, from a neutral request to the model `by`, named by `asked_at`."""
+        ...
+
+    def parse(self, raw: bytes, at: Access) -> Answer:
+        """Return the answer in a body of status 200, in one piece or streamed.
+
+        Raises Unusable for a body that is no answer, and the error of `failed` for an error in place of an answer.
+        """
+        ...
+
+
+def is_own(message: Mapping[str, object], api: Api, by: str) -> bool:
+    """Return whether an answer in the history came from this model in this format; then its thoughts go back."""
+    maker = as_object(message.get(BY))
+    return maker.get("api") == api and maker.get("model") == by
+
+
+def neutral(message: Mapping[str, object]) -> Mapping[str, object]:
+    """Return an answer in the history as any other model reads it, without the fields that belong to its maker."""
+    kept = {name: value for name, value in message.items() if name in _NEUTRAL}
+    calls: Sequence[object] = as_list(message.get("tool_calls"))
+    if calls:
+        kept["tool_calls"] = [
+            {name: value for name, value in as_object(call).items() if name in _NEUTRAL_CALL} for call in calls
+        ]
+    return kept

@@ -1,0 +1,158 @@
+"""The models behind an endpoint, asked over HTTP with the exact bytes that their format encoded."""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import cast
+
+import httpx2
+from typing_extensions import override
+
+from gofer.models.failures import failed, provider_error
+from gofer.models.formats.chat_completions import ChatCompletions
+from gofer.models.formats.format import Api, Format, native_api
+from gofer.models.language_model import DEPLOYED, Access, Answer, RemoteModel, Unavailable, Unusable
+from gofer.values.canonical_json import as_object, decode
+from gofer.values.messages import ENDPOINT, ProviderError, asked_at
+
+FORMATS: Mapping[Api, Format] = {"chat_completions": ChatCompletions()}
+"""Each format by its name."""
+ANSWER_BYTES = 10_000_000
+"""Largest answer, in bytes."""
+ERROR_BYTES = 100_000
+"""Bytes that are read of an error in place of an answer."""
+
+_HEADERS = {
+    "Accept": "application/json",
+    # An uncompressed answer, so that ANSWER_BYTES limits the bytes that arrive.
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+    "User-Agent": "gofer",
+}
+_NO_TIMEOUTS = {"timeout": httpx2.Timeout(None).as_dict()}
+"""The extensions of a request for which the client sets no timers. Without them, the client would use its default."""
+_MODEL = re.compile(rb'"model":"((?:[^"\\]|\\.)*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteEndpoint(RemoteModel):
+    """The models behind one endpoint, asked in one format."""
+
+    http: httpx2.AsyncClient
+    base_url: str
+    at: Access
+    format: Format
+    name: str = ""
+    """The name of the endpoint; empty for the default one."""
+    account: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    """Headers of each request beside those of the format."""
+
+    @override
+    def within(self, traceparent: str) -> "RemoteEndpoint":
+        return replace(self, account={**self.account, "traceparent": traceparent})
+
+    @override
+    def using(self, api: str) -> "RemoteEndpoint":
+        if api == self.format.api or api not in FORMATS:
+            return self
+        return replace(self, format=FORMATS[cast(Api, api)])
+
+    @override
+    async def ask(self, body: bytes, timeout: float) -> Answer:
+        wire = self.format.encode(body, self._by(body))
+        try:
+            # The timeouts of the client are for each read and write, so there are none; this is for the whole exchange.
+            async with asyncio.timeout(timeout):
+                response = await self._exchange(wire.body)
+        except TimeoutError as error:
+            text = f"The model did not answer within {timeout:.0f} seconds."
+            raise Unavailable(text, ProviderError("unreachable")) from error
+        except httpx2.InvalidURL as error:
+            raise failed(ProviderError("no_endpoint"), self.at) from error
+        except (httpx2.HTTPError, OSError) as error:
+            raise failed(ProviderError("unreachable"), self.at) from error
+        if not response.is_success:
+            reported = provider_error(response.status_code, response.content, self.at.key.reveal())
+            raise failed(reported, self.at, retry_after=response.retry_after)
+        answer = self.format.parse(response.content, self.at)
+        return replace(answer, api=self.format.api, sent_sha256=hashlib.sha256(wire.body).hexdigest())
+
+    def _by(self, body: bytes) -> str:
+        """Return the model that a neutral request asks, as the history names its maker."""
+        found = _MODEL.search(body)
+        model = as_object(decode(b"{" + found[0] + b"}"))["model"] if found else ""
+        return asked_at({"model": model, ENDPOINT: self.name})
+
+    async def _exchange(self, body: bytes) -> "_Response":
+        """Return the response. Raises Unusable when its body is too large, and the errors of the HTTP client."""
+        base = httpx2.URL(self.base_url)
+        url = base.copy_with(path=f"{base.path.rstrip('/')}{self.format.path}")
+        headers = {**_HEADERS, **self.format.headers(self.at.key.reveal()), **self.account}
+        # Not `build_request`, which merges the headers and cookies of the client into each request.
+        request = httpx2.Request("POST", url, content=body, headers=headers, extensions=_NO_TIMEOUTS)
+        response = await self.http.send(request, stream=True)
+        try:
+            if response.is_success:
+                content = await _read(response, self.at)
+            else:
+                content = await _beginning(response)
+        finally:
+            await response.aclose()
+        return _Response(response.status_code, response.is_success, content, _seconds(response))
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    status_code: int
+    is_success: bool
+    content: bytes
+    retry_after: float
+    """The seconds that the provider asks to wait; 0 without such a header."""
+
+
+def remote_endpoint(
+    http: httpx2.AsyncClient,
+    base_url: str,
+    at: Access = DEPLOYED,
+    account: Mapping[str, str] = MappingProxyType({}),
+    *,
+    name: str = "",
+    api: str = "",
+) -> RemoteEndpoint:
+    """Return the models behind a base URL, such as `https://api.openai.com/v1`.
+
+    `at` holds the key, which may be empty. `account` are headers that choose an account of the provider. `api` names
+    the format; empty means the native one of the URL.
+    """
+    chosen = cast(Api, api or native_api(base_url))
+    return RemoteEndpoint(http, base_url, at, FORMATS.get(chosen, FORMATS["chat_completions"]), name, account)
+
+
+async def _read(response: httpx2.Response, at: Access) -> bytes:
+    raw = bytearray()
+    async for chunk in response.aiter_bytes():
+        raw += chunk
+        if len(raw) > ANSWER_BYTES:
+            raise Unusable(f"The model's answer was larger than {ANSWER_BYTES} bytes; check {at.url_setting}.")
+    return bytes(raw)
+
+
+async def _beginning(response: httpx2.Response) -> bytes:
+    """Return the first ERROR_BYTES of the body of an error."""
+    raw = bytearray()
+    async for chunk in response.aiter_bytes():
+        raw += chunk
+        if len(raw) > ERROR_BYTES:
+            break
+    return bytes(raw[:ERROR_BYTES])
+
+
+def _seconds(response: httpx2.Response) -> float:
+    """Return the seconds that a provider asks to wait; 0 if it names none, or a date."""
+    asked = response.headers.get("retry-after", "")
+    if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", asked):
+        return float(asked)
+    return 0.0
