@@ -14,9 +14,9 @@ from gofer.engine.conditions import (
     meets,
     routes_of,
 )
-from gofer.engine.first_message import first_message, is_request, preload
+from gofer.engine.first_message import first_message, is_request, opening_limits, preload
 from gofer.engine.own_step import OwnStep
-from gofer.engine.results import DisplayLimits, display_limits_of
+from gofer.engine.results import DisplayLimits
 from gofer.engine.source_context import changes_of, read_source_context
 from gofer.engine.usage_limits import count_run
 from gofer.journal.blob_store import BUNDLES, blob_key
@@ -77,7 +77,7 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     # Only the workflow that wins the event turns people away, and with competing workflows the winner is not known yet.
     if not welcome and not accepted and meets(routes, {**known(event), **person.facts}):
         raise await turn_away(step, event, person, loaded, provenance)
-    shown = display_limits_of(loaded, step.services)
+    shown = opening_limits(loaded, step.services)
     facts = await _read_facts(step, event, person, accepted or routes, shown, provenance)
     context = facts.context
     changes = await changes_of(step, event, loaded, facts.facts_of(loaded.name), context)

@@ -45,6 +45,8 @@ LAST_TURNS_SHARE = 0.1
 prefix, so it removes as much as it can."""
 FIRST_MESSAGE_SHARE = 0.2
 """Share of the window up to which the first message stays."""
+REFUSED_SHARE = 0.5
+"""Share of a history that a provider found too long, up to which the rest counts as its window."""
 LEAST_FREED_SHARE = 0.05
 """Share of the window that a compaction must free to be worth a model call."""
 SUMMARY_SHARE = 0.45
@@ -246,6 +248,8 @@ class ContextWindow:
         self._room = window_limits_of(services, bundle.loaded)
         self._chain = bundle.chain()
         self._scale = RequestWeights(bundle.loaded.system, bundle.tools)
+        self._shrunk_in: int | None = None
+        """The turn whose request was shortened, because a provider found it too long."""
 
     async def make_room(self, step: WorkingStep, bundle: Bundle, tail: str, timeout: float) -> Stop | None:
         """Compact the history when the next request, which ends with `tail`, would be too large.
@@ -255,7 +259,6 @@ class ContextWindow:
         """
         own = step.own
         room = self._room
-        parts = own.conversation.parts
         weight = self._scale.weigh(own.conversation, tail)
         expected = expected_tokens(own, self._chain, weight)
         sizes = model_request.sizes(own.conversation)
@@ -273,14 +276,37 @@ class ContextWindow:
         cut = _largest_cut(*cuts)
         if cut is None:
             return _too_large(expected, room, size)
+        await self._compact(step, bundle, cut, weights, estimated, timeout)
+        return None
+
+    async def shrink(self, step: WorkingStep, bundle: Bundle, timeout: float) -> bool:
+        """Compact the history because a provider found the last request too long; return whether it is shorter now.
+
+        A request is shortened once. Raises what `make_room` raises.
+        """
+        conversation = step.own.conversation
+        weights = self._scale.parts(conversation)
+        room = replace(self._room, window=round(REFUSED_SHARE * sum(weights)))
+        cut = cut_of(conversation, weights, room)
+        if cut is None or self._shrunk_in == conversation.turn:
+            return False
+        self._shrunk_in = conversation.turn
+        await self._compact(step, bundle, cut, weights, room, timeout)
+        return True
+
+    async def _compact(
+        self, step: WorkingStep, bundle: Bundle, cut: Cut, weights: Sequence[int], room: WindowLimits, timeout: float
+    ) -> None:
+        """Replace the messages of a cut by their summary, and keep them as a file."""
+        own = step.own
+        parts = own.conversation.parts
         leaves = slice(cut.first, cut.first + cut.folded)
         leaving = LeavingMessages(parts[leaves], cut.turns[0], sum(weights[leaves]), after_first=cut.first > 0)
         request = partial(self.window.partial_request, parts=parts[: leaves.stop])
-        summary, by = await _summary(step, bundle, request, leaving, estimated, timeout)
+        summary, by = await _summary(step, bundle, request, leaving, room, timeout)
         (added,) = await own.files.add([_history(leaving, cut)], always=True)
         own.note(added)
         own.note(ContextCompacted(summary, added.file, cut.first, cut.folded, cut.turns, by))
-        return None
 
     def display_limits(self, step: WorkingStep, bundle: Bundle) -> DisplayLimits:
         """Return the display limits of each result of a turn, so that all results together leave room."""

@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 
 from gofer.engine.compaction import window_limits_of
 from gofer.engine.own_step import OwnStep
-from gofer.engine.results import NO_VISION
+from gofer.engine.results import NO_VISION, DisplayLimits, display_limits_of
+from gofer.engine.services import Services
 from gofer.files.completeness import LOOKED_AT
 from gofer.files.decoder import Decoded, decode, in_brackets
 from gofer.files.kind import IMAGES, charset_of, kind_of, likely, mislabelled
@@ -46,6 +47,8 @@ NO_REQUEST = (
 REQUEST_ABOVE = "(the text of the request above)"
 MOST_FILES = 10
 """Greatest number of files that are preloaded."""
+OPENING_SHARE = 0.25
+"""Share of the window up to which the words of an event, or its thread, are shown whole in the first message."""
 FILES_SHARE = 0.4
 """Share of the window that preloaded files may fill together; the model needs the rest for its work."""
 UNFITTED_IMAGE_BYTES = 1_000_000
@@ -54,6 +57,13 @@ LEAST_IMAGE_BYTES = 20_000
 """Least room for an image, in bytes; a smaller image would be unreadable."""
 ACCEPTED_IMAGES = frozenset({"png", "jpeg", "gif", "webp"})
 """Kinds of images that models accept."""
+
+
+def opening_limits(loaded: Loaded, services: Services) -> DisplayLimits:
+    """Return the display limits of the source context: those of the workflow, and in a small window a share of it."""
+    shown = display_limits_of(loaded, services)
+    most = int(OPENING_SHARE * window_limits_of(services, loaded).window)
+    return replace(shown, whole=min(shown.whole, most), preview=min(shown.preview, most // 2))
 
 
 def is_request(event: Event, *, followed: bool) -> bool:

@@ -17,6 +17,7 @@ from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace_entries import BOOKKEEPING
 from gofer.models.answer_text import before_call
 from gofer.models.failures import plain_reason_of, provider_error_of
+from gofer.models.language_model import Refused
 from gofer.projections.conversation import Conversation
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object
@@ -156,7 +157,13 @@ async def _ask(step: WorkingStep, bundle: Bundle, window: ContextWindow) -> gate
         return stop
     if step.own.conversation.epoch != epoch:
         end = _tail(step, limits, window)
-    await step.ask_model(window.window, bundle.chain(), end, timeout, window.estimates(step.own, end))
+    try:
+        await step.ask_model(window.window, bundle.chain(), end, timeout, window.estimates(step.own, end))
+    except Refused as error:
+        # The provider counts otherwise than the estimate, or its window is smaller than the files say.
+        if error.provider_error.failure != "too_large" or not await window.shrink(step, bundle, timeout):
+            raise
+        return None
     if remark := finish_gate.remark(step.own, bundle.loaded.workflow, step.repertoire.tools):
         # The remark shares the frame of the answer, which leaves no other trace in the history.
         step.own.note(remark)

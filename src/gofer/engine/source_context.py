@@ -56,7 +56,10 @@ async def read_source_context(
             # Nobody can be told there. Runs with a cause are counted for the operator even if no list shows them.
             raise DoesNotMatch(_HIDDEN.format(system=source.system), cause="refused", system=source.system)
         if outcome.status == "ok":
-            return reading.read(event, person, outcome)
+            context = reading.read(event, person, outcome)
+            # The words of a request stand beside what was read, which has these limits already.
+            words = await step.shorten(context.words, event.source, f"the words of this {event.source}", shown)
+            return replace(context, words=words)
     raise stopped(reading.need(event), outcome, source.system)
 
 

@@ -9,11 +9,12 @@ from gofer.engine.run_files import FILES
 from gofer.engine.tail import LISTED, tail
 from gofer.journal.entries import Recorded
 from gofer.journal.workspace_entries import FileAdded
-from gofer.models.language_model import Answer
+from gofer.models.language_model import Answer, Refused
 from gofer.projections import workspace
 from gofer.projections.progress import Progress
 from gofer.tools.definition import Call, NewFile, ToolResult
 from gofer.values.errors import TemporaryError
+from gofer.values.messages import ProviderError
 from gofer.workflows.schema import Limits
 from support.engine.long_run import Messages, ReadingModel, adder, compactions, is_asked_to_sum_up, pages, run
 from support.engine.memory_run import Said, says
@@ -61,6 +62,33 @@ async def test_token_estimate_uses_the_counts_of_the_model_that_answers() -> Non
     made, model = pages(200), ReadingModel(decide, per_token=2)
     assert (await run(made, model, models=("a", "b"))).answer == "done"
     assert max(len(body) // 2 for body in model.bodies) < 16_000
+
+
+async def test_request_that_a_provider_finds_too_long_is_compacted_once_and_asked_again() -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            return says("It went on.")
+        if len(model.bodies[-1]) > 20_000:
+            raise Refused("the request is too long", ProviderError("too_large", 400))
+        return says("done") if len(model.bodies) > 80 else says("", ("look", {"text": str(len(model.bodies))}))
+
+    made, model = pages(300), ReadingModel(decide)
+    assert (await run(made, model)).answer == "done"
+    assert len(await compactions(made)) > 0
+
+
+async def test_run_ends_when_a_compacted_request_is_still_too_long() -> None:
+    def decide(messages: Messages) -> Answer:
+        if is_asked_to_sum_up(messages):
+            return says("It went on.")
+        if len(model.bodies) > 20:
+            raise Refused("the request is too long", ProviderError("too_large", 400))
+        return says("", ("look", {"text": str(len(model.bodies))}))
+
+    made, model = pages(300), ReadingModel(decide)
+    with pytest.raises(Refused, match="the request is too long"):
+        await run(made, model)
+    assert len(await compactions(made)) == 1
 
 
 async def test_run_with_the_maximum_number_of_files_can_still_be_compacted() -> None:

@@ -7,14 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.engine.first_message import DATA_NOTE, NO_REQUEST, REQUEST_ABOVE, first_message, is_request, today
+from gofer.engine.first_message import (
+    DATA_NOTE,
+    NO_REQUEST,
+    REQUEST_ABOVE,
+    first_message,
+    is_request,
+    opening_limits,
+    today,
+)
 from gofer.engine.tail import tail
 from gofer.projections.progress import Progress
 from gofer.projections.workspace import Workspace
 from gofer.sources.part_values import Person, SourceContext
+from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.values.canonical_json import indented
 from gofer.values.events import Actor, Event
-from gofer.workflows.schema import Limits
+from gofer.workflows.load import Loaded
+from gofer.workflows.schema import Context, Limits
+from support.engine.memory_run import memory_run
+from support.models.served import served
 from support.stand_ins import mention
 
 AT = 1_795_385_100_000
@@ -164,3 +176,13 @@ def test_comment_is_a_request_only_when_the_author_names_gofer(says: str, expect
 )
 def test_only_messages_of_people_to_gofer_are_requests(event: Event, followed: bool, expected: bool) -> None:
     assert is_request(event, followed=followed) is expected
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("window", "whole", "preview"), [(8_192, 2_048, 1_000), (48_000, 10_000, 1_000)])
+async def test_long_thread_takes_a_share_of_a_small_window(window: int, whole: int, preview: int) -> None:
+    made = memory_run()
+    workflow = Workflow(description="d", owner="#o", when=("slack.mention",), context=Context(window=window))
+    loaded = Loaded("w", workflow, "Answer.", "p.md", served("m"))
+    shown = opening_limits(loaded, (await made.step()).services)
+    assert (shown.whole, shown.preview) == (whole, preview)
