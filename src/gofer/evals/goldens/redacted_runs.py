@@ -24,6 +24,12 @@ _FIXED = frozenset(
     {"kind", "status", "effect", "tool", "code", "prefix_sha256", "media_type", "finish_reason", "workflow"}
 )
 """Fields of entries that never hold words of people."""
+_OF_CONTENTS: Mapping[str, Sequence[str]] = {
+    "chat_completions": ("sent_sha256",),
+    "responses": ("sent_sha256", "extra", "ignored"),
+    "messages": ("sent_sha256", "extra", "ignored"),
+}
+"""Fields of an answer that hold or hash contents in a form that cannot be redacted, by the format of the model."""
 _OWN_TEXTS = frozenset({"system", "body", "description"})
 """The keys of a bundle with texts that the company wrote: prompts, skills, and what tools and skills are for."""
 _IDENTIFYING_FIELDS = ("tool", "file", "skill", "workflow", "subagent")
@@ -208,6 +214,8 @@ def _entry(entry: Mapping[str, object], redaction: Redaction) -> Mapping[str, ob
             redacted_entry[key] = [_medium(as_object(one)) for one in as_list(value)]
         elif key == "event":
             redacted_entry[key] = _event(as_object(value), redaction)
+        elif key in _OF_CONTENTS.get(as_text(entry.get("api")), ()):
+            del redacted_entry[key]
         elif key not in _FIXED:
             redacted_entry[key] = redaction.value(value)
     return redacted_entry

@@ -6,6 +6,7 @@ from dataclasses import replace
 from gofer.journal import entries as e
 from gofer.journal.purposes import COMPACTION
 from gofer.projections.tracing.spans import RUN, Trace, without_empty
+from gofer.values.messages import asked_at
 
 _PARAMETERS = {
     "model": "gen_ai.request.model",
@@ -28,13 +29,24 @@ def ask(state: Trace, recorded: e.Recorded, request: e.LlmRequest) -> None:
         attributes |= {f"gofer.context.{role}": tokens for role, tokens in weights.roles.items()}
         state.update(state.compacted, {"gofer.compacted.tokens_after": weights.expected})
         state.compacted = ""
+    state.model = asked_at(request.params)
+    if left_out := sum(thinker != state.model for thinker in state.thinkers):
+        attributes["gofer.thoughts.left_out"] = left_out
     _begin_attempt(state, recorded, "model", request.params, attributes)
 
 
 def answer(state: Trace, recorded: e.Recorded, response: e.LlmResponse) -> None:
     """End an attempt of the run's model with its answer."""
     state.exchanged = response.usage.input_tokens + response.usage.output_tokens
-    attributes = {**_usage(response), "gen_ai.response.finish_reasons": [response.finish_reason]}
+    if response.api and (response.extra or any(ask.extra for ask in response.tool_calls)):
+        state.thinkers.append(state.model)
+    found = {"gofer.api": response.api, "gofer.cache.miss": response.cache_miss}
+    found["gofer.thoughts.ignored"] = response.ignored
+    attributes = {
+        **_usage(response),
+        **without_empty(found),
+        "gen_ai.response.finish_reasons": [response.finish_reason],
+    }
     ended = recorded
     if response.duration_ms and state.llm in state.spans:
         # An answer is recorded with the calls that follow, so its entry is later than its end.
@@ -95,6 +107,8 @@ def compact(state: Trace, recorded: e.Recorded, compacted: e.ContextCompacted) -
     attributes = {"gofer.compacted.turns": list(compacted.turns), "gofer.compacted.by": compacted.by}
     state.update(span_id, attributes, status="ok", ended=recorded)
     state.compacted = span_id
+    # The last turns stay, and their thoughts; an upper bound would need the messages.
+    state.thinkers.clear()
     return span_id
 
 

@@ -80,6 +80,10 @@ class Trace:
     """The id of the running or last attempt of a model, by the call that asks it: `model`, or a one-shot subagent."""
     turn: int = 0
     """The number of answers of the model so far."""
+    model: str = ""
+    """The model that was asked last, as in `messages.asked_at`."""
+    thinkers: list[str] = field(default_factory=list[str])
+    """The model of each answer in the history whose thoughts go back to it, and to no other model."""
     asked: dict[str, str] = field(default_factory=dict[str, str])
     """The tools that the last answer asked for, by the ids of the calls."""
     files: list[Recorded] = field(default_factory=list[Recorded])

@@ -229,7 +229,8 @@ class _Writer:
         thoughts = entry.thoughts or reasoning(entry.extra)
         if thoughts:
             yield replace(self._bare(recorded, "thought"), output=thoughts)
-        plain = self._plain(recorded, "text", "thoughts", "finish_reason", "duration_ms")
+        # Thoughts for the provider are no text for people; the readable ones are a step of their own.
+        plain = self._plain(recorded, "text", "thoughts", "extra", "finish_reason", "duration_ms")
         yield replace(
             plain,
             output=entry.text,

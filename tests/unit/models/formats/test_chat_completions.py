@@ -8,10 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.models.formats.chat_completions import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, parse_answer
+from gofer.models.formats.chat_completions import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, ChatCompletions, parse_answer
 from gofer.models.formats.completion_stream import is_stream
+from gofer.models.formats.format import Wire
 from gofer.models.language_model import Access, Answer, Unavailable, Unusable
 from gofer.models.remote import RemoteEndpoint, remote_endpoint
+from gofer.values import messages
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import ToolAsk, Usage
 from gofer.values.secret import Secret
@@ -269,3 +271,34 @@ async def test_concurrent_model_requests_are_both_sent() -> None:
     async with model(httpx2.Response(200, content=ANSWER)) as (asked, seen):
         await asyncio.gather(asked.ask(b"1", 5), asked.ask(b"2", 5))
     assert sorted(request.content for request in seen) == [b"1", b"2"]
+
+
+MAKER = {"api": "chat_completions", "model": "ours/m"}
+ANSWERED = messages.assistant("<think>why</think>It is db1.", (), '{"reasoning_content":"why"}', MAKER)
+NEUTRAL = {"content", "role"}
+
+
+@pytest.mark.parametrize(("by", "sent"), [("ours/m", {"reasoning_content", *NEUTRAL}), ("m", NEUTRAL)])
+def test_thoughts_go_back_to_the_model_that_made_them_and_to_no_other(by: str, sent: set[str]) -> None:
+    body = b'{"model":"m","messages":[' + messages.system("s") + b"," + ANSWERED + b"]}"
+    (_, answered) = json.loads(ChatCompletions().encode(body, by).body)["messages"]
+    assert set(answered) == sent
+    assert ("<think>" in answered["content"]) is (by == "ours/m")
+
+
+def test_request_without_marks_is_sent_as_it_is() -> None:
+    body = b'{"model":"m","stream":false,"messages":[' + messages.user('it says "by":{') + b"]}"
+    assert ChatCompletions().encode(body, "m") == Wire(body)
+
+
+def test_effort_and_stream_are_written_in_the_words_of_chat_completions() -> None:
+    body = b'{"model":"m","reasoning":{"effort":"low"},"stream":true,"messages":[]}'
+    wire = ChatCompletions().encode(body, "m")
+    assert json.loads(wire.body) == {
+        "model": "m",
+        "stream": True,
+        "reasoning_effort": "low",
+        "stream_options": {"include_usage": True},
+        "messages": [],
+    }
+    assert wire.stream

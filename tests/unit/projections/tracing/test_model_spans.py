@@ -44,6 +44,17 @@ def test_attempts_of_models_name_the_system_fingerprint_if_the_provider_sent_one
     assert found == ["fp_1", None, "fp_2"]
 
 
+def test_request_to_another_model_says_that_the_thoughts_of_the_first_are_left_out() -> None:
+    thinking = replace(answer(9), api="responses", extra='{"items":[]}', cache_miss="model_changed")
+    other = replace(request(), params={"model": "n"})
+    spans = spans_of(request(), thinking, request(), thinking, other, answer(9))
+    assert [spans[f"llm/{n}"].attributes.get("gofer.thoughts.left_out") for n in (1, 2, 3)] == [None, None, 2]
+    assert (spans["llm/1"].attributes["gofer.api"], spans["llm/1"].attributes["gofer.cache.miss"]) == (
+        "responses",
+        "model_changed",
+    )
+
+
 def test_question_of_a_tool_call_is_below_the_call() -> None:
     call = e.ToolCall("1.0", "tool_search", "read")
     asked = e.SubagentStarted("tool_search/1.0", "tool_search", "deploys", {"model": "small"})
