@@ -64,7 +64,7 @@ async def test_token_estimate_uses_the_counts_of_the_model_that_answers() -> Non
     assert max(len(body) // 2 for body in model.bodies) < 16_000
 
 
-async def test_request_that_a_provider_finds_too_long_is_compacted_once_and_asked_again() -> None:
+async def test_too_long_request_is_compacted_once_and_asked_again() -> None:
     def decide(messages: Messages) -> Answer:
         if is_asked_to_sum_up(messages):
             return says("It went on.")

@@ -279,14 +279,14 @@ NEUTRAL = {"content", "role"}
 
 
 @pytest.mark.parametrize(("by", "sent"), [("ours/m", {"reasoning_content", *NEUTRAL}), ("m", NEUTRAL)])
-def test_thoughts_go_back_to_the_model_that_made_them_and_to_no_other(by: str, sent: set[str]) -> None:
+def test_thoughts_go_back_to_their_model_and_to_no_other(by: str, sent: set[str]) -> None:
     body = b'{"model":"m","messages":[' + messages.system("s") + b"," + ANSWERED + b"]}"
     (_, answered) = json.loads(ChatCompletions().encode(body, by).body)["messages"]
     assert set(answered) == sent
     assert ("<think>" in answered["content"]) is (by == "ours/m")
 
 
-def test_request_without_marks_is_sent_as_it_is() -> None:
+def test_request_without_marks_is_sent_unchanged() -> None:
     body = b'{"model":"m","stream":false,"messages":[' + messages.user('it says "by":{') + b"]}"
     assert ChatCompletions().encode(body, "m") == Wire(body)
 
