@@ -6,21 +6,12 @@ from collections.abc import Mapping, Sequence
 from gofer.models.answer_text import AnswerText, split_thoughts
 from gofer.models.failures import error_in, failed
 from gofer.models.formats.completion_stream import completion_of, is_stream
-from gofer.models.formats.format import Api, Wire, is_own, neutral
+from gofer.models.formats.format import MOST_CALLS, NAME_LIMIT, TEXT_LIMIT, Api, Wire, count, is_own, kept, neutral
 from gofer.models.language_model import DEPLOYED, Access, Answer, Unusable
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode, encode_text
 from gofer.values.errors import BadRequest
 from gofer.values.messages import BY, ProviderError, ToolAsk, Usage
 
-TEXT_LIMIT = 200_000
-"""Characters that are kept of an answer's text, and of its thoughts."""
-MOST_CALLS = 128
-"""Tool calls of an answer that are kept."""
-EXTRA_LIMIT = 400_000
-"""Largest extra fields that are kept for the provider, in characters of JSON."""
-_NAME_LIMIT = 200
-"""Characters that are kept of a name: of a model, its configuration, a finish reason, an id or a tool."""
-_MOST_TOKENS = 10**9
 # Some providers refuse a history in which a tool call lacks its thoughts or their signature.
 _THOUGHTS = ("reasoning_content", "reasoning_details")
 _SIGNATURES = ("extra_content",)
@@ -104,7 +95,7 @@ def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
     content = as_text(message.get("content"))
     if text.thoughts and asks and content and not extra:
         # A model continues its thoughts between calls, so its provider gets them back at the same place in the text.
-        extra = _kept({"content": content})
+        extra = kept({"content": content})
     thoughts = ""
     if not extra:
         thoughts = text.thoughts or as_text(message.get("reasoning"))
@@ -112,11 +103,11 @@ def parse_answer(raw: bytes, at: Access = DEPLOYED) -> Answer:
         text=text.text[:TEXT_LIMIT],
         asks=asks,
         finish=finish,
-        model=as_text(body.get("model"))[:_NAME_LIMIT],
+        model=as_text(body.get("model"))[:NAME_LIMIT],
         usage=_usage(as_object(body.get("usage"))),
         extra=extra,
         thoughts=thoughts[:TEXT_LIMIT],
-        fingerprint=as_text(body.get("system_fingerprint"))[:_NAME_LIMIT],
+        fingerprint=as_text(body.get("system_fingerprint"))[:NAME_LIMIT],
     )
 
 
@@ -140,7 +131,7 @@ def _finish(choice: Mapping[str, object], message: Mapping[str, object], calls: 
         return "function_call"
     if choice.get("error"):
         return "error"
-    finish = as_text(choice.get("finish_reason"))[:_NAME_LIMIT] or "stop"
+    finish = as_text(choice.get("finish_reason"))[:NAME_LIMIT] or "stop"
     if finish.startswith("content_filter"):
         # Gemini's compatible endpoint appends the reason to the name.
         return "content_filter"
@@ -157,8 +148,8 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
         # Missing arguments mean that there are none, unless the answer was cut off before them.
         text = "{}"
     return ToolAsk(
-        id=as_text(call.get("id"))[:_NAME_LIMIT],
-        tool=as_text(function.get("name"))[:_NAME_LIMIT],
+        id=as_text(call.get("id"))[:NAME_LIMIT],
+        tool=as_text(function.get("name"))[:NAME_LIMIT],
         arguments=text,
         extra=_extra(call, _SIGNATURES),
     )
@@ -166,15 +157,7 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
 
 def _extra(message: Mapping[str, object], names: Sequence[str]) -> str:
     """Return the fields that the provider needs back unchanged, as a JSON object; empty if there are none."""
-    return _kept({name: message[name] for name in names if message.get(name)})
-
-
-def _kept(fields: Mapping[str, object]) -> str:
-    """Return fields of a message as JSON; empty if there are none, or if they exceed EXTRA_LIMIT."""
-    text = encode_text(fields)
-    if fields and len(text) <= EXTRA_LIMIT:
-        return text
-    return ""
+    return kept({name: message[name] for name in names if message.get(name)})
 
 
 def _answer_text(message: Mapping[str, object]) -> AnswerText:
@@ -189,15 +172,8 @@ def _answer_text(message: Mapping[str, object]) -> AnswerText:
 
 
 def _usage(usage: Mapping[str, object]) -> Usage:
-    read = _count(usage.get("prompt_tokens"))
-    cached = _count(as_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    read = count(usage.get("prompt_tokens"))
+    cached = count(as_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
     return Usage(
-        input_tokens=read, output_tokens=_count(usage.get("completion_tokens")), cached_tokens=min(cached, read)
+        input_tokens=read, output_tokens=count(usage.get("completion_tokens")), cached_tokens=min(cached, read)
     )
-
-
-def _count(value: object) -> int:
-    """Return a plausible token count; 0 for any other value."""
-    if type(value) is int and 0 <= value <= _MOST_TOKENS:
-        return value
-    return 0

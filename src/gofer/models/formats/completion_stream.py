@@ -28,7 +28,7 @@ def completion_of(raw: bytes, at: Access = DEPLOYED) -> Mapping[str, object]:
     Raises Unavailable when the stream broke off before its end, and the error of `failed` for an error in it.
     """
     whole = _Whole()
-    for data in _events(raw.decode(errors="replace")):
+    for data in events(raw.decode(errors="replace")):
         if data.strip() == _DONE:
             whole.ended = True
             break
@@ -45,8 +45,8 @@ def completion_of(raw: bytes, at: Access = DEPLOYED) -> Mapping[str, object]:
     return whole.body()
 
 
-def _events(text: str) -> Iterator[str]:
-    """Yield the data of each event."""
+def events(text: str) -> Iterator[str]:
+    """Yield the data of each event of a stream."""
     lines: list[str] = []
     for line in _LINE_END.split(text):
         name, _, value = line.partition(":")

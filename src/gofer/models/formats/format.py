@@ -6,11 +6,11 @@ with messages as in Chat Completions. A format translates it to the bytes that i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 from urllib.parse import urlsplit
 
 from gofer.models.language_model import Access, Answer
-from gofer.values.canonical_json import as_list, as_object
+from gofer.values.canonical_json import as_list, as_object, encode_text
 from gofer.values.messages import BY
 
 Api = Literal["responses", "chat_completions", "messages"]
@@ -20,6 +20,46 @@ _NATIVE: Mapping[str, Api] = {"api.openai.com": "responses", "api.anthropic.com"
 _NEUTRAL = ("role", "content", "tool_calls")
 """The keys of an answer in the history that every model reads."""
 _NEUTRAL_CALL = ("id", "type", "function")
+
+TEXT_LIMIT = 200_000
+"""Characters that are kept of an answer's text, and of its thoughts."""
+MOST_CALLS = 128
+"""Tool calls of an answer that are kept."""
+EXTRA_LIMIT = 1_000_000
+"""Largest extra fields that are kept for the provider, in characters of JSON."""
+NAME_LIMIT = 200
+"""Characters that are kept of a name: of a model, its configuration, a finish reason, an id or a tool."""
+_MOST_TOKENS = 10**9
+
+
+def count(value: object) -> int:
+    """Return a plausible token count; 0 for any other value."""
+    if type(value) is int and 0 <= value <= _MOST_TOKENS:
+        return value
+    return 0
+
+
+def kept(fields: Mapping[str, object]) -> str:
+    """Return fields for the provider as JSON; empty if there are none, or if they exceed EXTRA_LIMIT."""
+    text = encode_text(fields)
+    if fields and len(text) <= EXTRA_LIMIT:
+        return text
+    return ""
+
+
+def is_strict(schema: object) -> bool:
+    """Return whether a JSON Schema obeys the rules under which vendors hold an answer to it.
+
+    Each of its objects lists every property as required and allows no other.
+    """
+    if isinstance(schema, list):
+        return all(map(is_strict, as_list(cast(object, schema))))
+    fields = as_object(schema)
+    if fields.get("type") == "object":
+        named = set(as_object(fields.get("properties")))
+        if fields.get("additionalProperties") is not False or set(as_list(fields.get("required"))) != named:
+            return False
+    return all(map(is_strict, fields.values()))
 
 
 def native_api(base_url: str) -> Api:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gofer.models.formats.chat_completions import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, ChatCompletions, parse_answer
+from gofer.models.formats.chat_completions import ChatCompletions, parse_answer
 from gofer.models.formats.completion_stream import is_stream
-from gofer.models.formats.format import Wire
+from gofer.models.formats.format import EXTRA_LIMIT, MOST_CALLS, TEXT_LIMIT, Wire
 from gofer.models.language_model import Access, Answer, Unavailable, Unusable
 from gofer.models.remote import RemoteEndpoint, remote_endpoint
 from gofer.values import messages

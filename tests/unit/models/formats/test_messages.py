@@ -1,0 +1,225 @@
+"""The format Messages: the blocks that are sent, marks for the cache, and what an answer means."""
+
+import json
+from typing import Any
+
+import pytest
+
+from gofer.models.formats.format import Wire
+from gofer.models.formats.messages import BLOCKS, MOST_TOKENS, Messages
+from gofer.models.language_model import DEPLOYED, Answer, Refused, Unavailable, Unusable
+from gofer.values import messages
+from gofer.values.messages import Media, ToolAsk, Usage
+
+FORMAT = Messages()
+MARK = {"type": "ephemeral"}
+TOOLS = [
+    {"type": "function", "function": {"name": name, "description": name, "parameters": {"type": "object"}}}
+    for name in "ab"
+]
+THINKING = {"type": "thinking", "thinking": "first a", "signature": "c2ln"}
+USE = {"type": "tool_use", "id": "toolu_1", "name": "a", "input": {"z": 1, "b": 2.0}}
+MAKER = {"api": "messages", "model": "anthropic/claude"}
+ASK = ToolAsk("toolu_1", "a", '{"z":1,"b":2.0}')
+
+
+def sent(*parts: bytes, by: str = "anthropic/claude", **params: object) -> dict[str, Any]:
+    head = json.dumps({"model": "claude", "stream": False, **params}).encode()[:-1]
+    body = head + b',"messages":[' + b",".join([messages.system("Be brief."), *parts]) + b"]}"
+    return json.loads(FORMAT.encode(body, by).body)
+
+
+def body_of(*content: object, **fields: object) -> bytes:
+    usage = {"input_tokens": 10, "output_tokens": 7}
+    whole = {"type": "message", "role": "assistant", "model": "claude-x", "stop_reason": "end_turn", "usage": usage}
+    return json.dumps({**whole, "content": content, **fields}).encode()
+
+
+def parsed(raw: bytes) -> Answer:
+    return FORMAT.parse(raw, DEPLOYED)
+
+
+def stream(*events: object) -> bytes:
+    return b"".join(b"event: x\ndata: " + json.dumps(event).encode() + b"\n\n" for event in events)
+
+
+def test_first_request_marks_tools_and_system_text_and_leaves_the_tail_behind_the_marks() -> None:
+    body = sent(messages.user("hi"), messages.user("tail"), tools=TOOLS, max_completion_tokens=50)
+    assert (body["max_tokens"], body["system"]) == (50, [{"type": "text", "text": "Be brief.", "cache_control": MARK}])
+    assert [tool.get("cache_control") for tool in body["tools"]] == [None, MARK]
+    (turn,) = body["messages"]
+    assert [block.get("cache_control") for block in turn["content"]] == [MARK, None]
+    assert body["tools"][0] == {"name": "a", "description": "a", "input_schema": {"type": "object"}}
+
+
+def test_results_stand_in_one_turn_before_the_words_of_people() -> None:
+    called = messages.assistant("", (ASK, ToolAsk("x2", "b", "broken")))
+    body = sent(
+        messages.user("hi"), called, messages.tool("toolu_1", "one"), messages.tool("x2", ""), messages.user("t")
+    )
+    assert [turn["role"] for turn in body["messages"]] == ["user", "assistant", "user"]
+    assert body["messages"][1]["content"][1] == {"type": "tool_use", "id": "x2", "name": "b", "input": {}}
+    assert [block["type"] for block in body["messages"][2]["content"]] == ["tool_result", "tool_result", "text"]
+    assert (body["max_tokens"], "tools" in body) == (MOST_TOKENS, False)
+
+
+@pytest.mark.parametrize("by", ["anthropic/claude", "claude"])
+def test_thoughts_go_back_unchanged_to_their_model_only(by: str) -> None:
+    extra = json.dumps({BLOCKS: [THINKING, {**USE, "id": "toolu_9"}]})
+    called = messages.assistant("", (ASK,), extra, MAKER)
+    body = sent(messages.user("hi"), called, messages.tool("toolu_1", "one"), messages.user("t"), by=by)
+    own = by == "anthropic/claude"
+    assert (body["messages"][1]["content"][0] == THINKING) is own
+    assert body["messages"][2]["content"][0]["tool_use_id"] == ("toolu_9" if own else "toolu_1")
+
+
+def test_images_and_documents_are_blocks() -> None:
+    media = [
+        Media(file="f", media_type="image/png", data="QQ=="),
+        Media(file="g", media_type="application/pdf", data="Qg=="),
+    ]
+    (turn,) = sent(messages.user("look", media))["messages"]
+    assert [block["type"] for block in turn["content"]] == ["text", "image", "document"]
+    assert turn["content"][1]["source"] == {"type": "base64", "media_type": "image/png", "data": "QQ=="}
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "thinking", "effort"),
+    [
+        ({"effort": "high", "summary": "auto"}, {"type": "adaptive", "display": "summarized"}, "high"),
+        ({"effort": "minimal"}, {"type": "adaptive"}, "low"),
+        ({"effort": "none"}, {"type": "disabled"}, None),
+    ],
+)
+def test_reasoning_is_written_in_the_words_of_messages(
+    reasoning: dict[str, str], thinking: dict[str, str], effort: str | None
+) -> None:
+    body = sent(messages.user("hi"), reasoning=reasoning)
+    assert (body["thinking"], body.get("output_config", {}).get("effort")) == (thinking, effort)
+    assert "reasoning" not in body
+
+
+@pytest.mark.parametrize(
+    ("choice", "given"),
+    [
+        ("none", {"type": "none"}),
+        ("required", {"type": "any"}),
+        ({"type": "function", "function": {"name": "a"}}, {"type": "tool", "name": "a"}),
+        ("auto", None),
+    ],
+)
+def test_choice_of_tools(choice: object, given: object) -> None:
+    assert sent(messages.user("hi"), tools=TOOLS, tool_choice=choice).get("tool_choice") == given
+
+
+def test_schema_of_the_answer_is_sent_only_if_the_vendor_can_hold_an_answer_to_it() -> None:
+    strict = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    assert sent(messages.user("hi"), output_schema=strict)["output_config"]["format"]["schema"] == strict
+    assert "output_config" not in sent(messages.user("hi"), output_schema={**strict, "required": []})
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [
+        ("end_turn", "stop"),
+        ("stop_sequence", "stop"),
+        ("tool_use", "tool_calls"),
+        ("max_tokens", "length"),
+        ("pause_turn", "length"),
+        ("refusal", "refusal"),
+        ("of tomorrow", "of tomorrow"),
+    ],
+)
+def test_stop_reasons(reason: str, finish: str) -> None:
+    assert parsed(body_of({"type": "text", "text": "Hi."}, stop_reason=reason)).finish == finish
+
+
+def test_full_window_is_a_request_that_is_too_large() -> None:
+    with pytest.raises(Refused) as caught:
+        parsed(body_of(stop_reason="model_context_window_exceeded"))
+    assert caught.value.provider_error.failure == "too_large"
+
+
+def test_answer_with_thoughts_keeps_its_blocks_and_counts_every_token() -> None:
+    usage = {
+        "input_tokens": 5,
+        "cache_read_input_tokens": 100,
+        "cache_creation_input_tokens": 30,
+        "cache_creation": {"ephemeral_1h_input_tokens": 10, "ephemeral_5m_input_tokens": 20},
+        "output_tokens": 9,
+        "output_tokens_details": {"thinking_tokens": 4},
+    }
+    unknown = {"type": "of_tomorrow", "data": 1}
+    missed = {"cache_miss_reason": {"type": "tools_changed", "cache_missed_input_tokens": 9}}
+    answer = parsed(body_of(THINKING, USE, unknown, stop_reason="tool_use", usage=usage, diagnostics=missed))
+    assert answer.usage == Usage(135, 9, 100, 30, 10, 4)
+    assert json.loads(answer.extra) == {BLOCKS: [THINKING, USE, unknown]}
+    assert (answer.thoughts, answer.asks, answer.cache_miss) == ("first a", (ASK,), "tools_changed")
+
+
+def test_plain_answer_needs_nothing_back() -> None:
+    assert parsed(body_of({"type": "text", "text": "Hi."}, USE)).extra == ""
+
+
+@pytest.mark.parametrize("raw", [b"<html>", b"[]", b'{"type":"message"}', b'{"choices":[]}'])
+def test_body_of_another_kind_is_unusable(raw: bytes) -> None:
+    with pytest.raises(Unusable):
+        parsed(raw)
+
+
+@pytest.mark.parametrize(
+    ("kind", "failure"),
+    [("overloaded_error", "busy"), ("billing_error", "no_credit"), ("request_too_large", "too_large")],
+)
+def test_error_in_place_of_an_answer_has_the_words_of_the_provider(kind: str, failure: str) -> None:
+    error = {"type": "error", "error": {"type": kind, "message": "so it is"}, "request_id": "r"}
+    for raw in (json.dumps(error).encode(), stream({"type": "ping"}, error)):
+        with pytest.raises((Unavailable, Refused)) as caught:
+            parsed(raw)
+        assert (caught.value.provider_error.failure, caught.value.provider_error.message) == (failure, "so it is")
+
+
+EVENTS: list[dict[str, Any]] = [
+    {"type": "message_start", "message": json.loads(body_of(usage={"input_tokens": 10, "output_tokens": 1}))},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "first a"}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "c2ln"}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "ping"},
+    {"type": "content_block_start", "index": 1, "content_block": {**USE, "input": {}}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"z":1,'}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '"b":2.0}'}},
+    {"type": "content_block_stop", "index": 1},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 12}},
+    {"type": "message_stop"},
+]
+
+
+def test_stream_is_read_as_the_answer_in_one_piece() -> None:
+    whole = body_of(THINKING, USE, stop_reason="tool_use", usage={"input_tokens": 10, "output_tokens": 12})
+    assert parsed(stream(*EVENTS)) == parsed(whole)
+
+
+@pytest.mark.parametrize("events", range(len(EVENTS)))
+def test_stream_without_its_end_is_no_answer(events: int) -> None:
+    with pytest.raises((Unavailable, Unusable)):
+        parsed(stream(*EVENTS[:events]))
+
+
+def test_arguments_that_were_cut_off_stay_a_text_and_go_back_as_none() -> None:
+    cut = [*EVENTS[:8], {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}, {"type": "message_stop"}]
+    answer = parsed(stream(*cut))
+    assert (answer.asks[0].arguments, answer.finish) == ('{"z":1,', "length")
+    assert json.loads(answer.extra)[BLOCKS][1]["input"] == {}
+
+
+def test_stream_is_asked_for_when_the_request_says_so() -> None:
+    body = b'{"model":"m","stream":true,"messages":[' + messages.system("s") + b"]}"
+    wire = FORMAT.encode(body, "m")
+    assert isinstance(wire, Wire)
+    assert wire.stream
