@@ -238,7 +238,8 @@ def _ask(block: Mapping[str, object]) -> ToolAsk:
     if isinstance(given, str):
         # A stream that was cut inside the arguments.
         text = given
-    return ToolAsk(as_text(block.get("id"))[:NAME_LIMIT], as_text(block.get("name"))[:NAME_LIMIT], text)
+    id_ = as_text(block.get("id"))[:NAME_LIMIT]
+    return ToolAsk(id=id_, tool=as_text(block.get("name"))[:NAME_LIMIT], arguments=text)
 
 
 def _extra(blocks: Sequence[Mapping[str, object]]) -> str:

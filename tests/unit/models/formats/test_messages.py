@@ -20,7 +20,7 @@ TOOLS = [
 THINKING = {"type": "thinking", "thinking": "first a", "signature": "c2ln"}
 USE = {"type": "tool_use", "id": "toolu_1", "name": "a", "input": {"z": 1, "b": 2.0}}
 MAKER = {"api": "messages", "model": "anthropic/claude"}
-ASK = ToolAsk("toolu_1", "a", '{"z":1,"b":2.0}')
+ASK = ToolAsk("toolu_1", "a", '{"b":2.0,"z":1}')
 
 
 def sent(*parts: bytes, by: str = "anthropic/claude", **params: object) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def stream(*events: object) -> bytes:
     return b"".join(b"event: x\ndata: " + json.dumps(event).encode() + b"\n\n" for event in events)
 
 
-def test_first_request_marks_tools_and_system_text_and_leaves_the_tail_behind_the_marks() -> None:
+def test_tail_of_a_request_stays_behind_the_marks_of_tools_and_system_text() -> None:
     body = sent(messages.user("hi"), messages.user("tail"), tools=TOOLS, max_completion_tokens=50)
     assert (body["max_tokens"], body["system"]) == (50, [{"type": "text", "text": "Be brief.", "cache_control": MARK}])
     assert [tool.get("cache_control") for tool in body["tools"]] == [None, MARK]
@@ -64,7 +64,7 @@ def test_results_stand_in_one_turn_before_the_words_of_people() -> None:
 
 
 @pytest.mark.parametrize("by", ["anthropic/claude", "claude"])
-def test_thoughts_go_back_unchanged_to_their_model_only(by: str) -> None:
+def test_thoughts_return_unchanged_to_their_model_only(by: str) -> None:
     extra = json.dumps({BLOCKS: [THINKING, {**USE, "id": "toolu_9"}]})
     called = messages.assistant("", (ASK,), extra, MAKER)
     body = sent(messages.user("hi"), called, messages.tool("toolu_1", "one"), messages.user("t"), by=by)
@@ -112,7 +112,7 @@ def test_choice_of_tools(choice: object, given: object) -> None:
     assert sent(messages.user("hi"), tools=TOOLS, tool_choice=choice).get("tool_choice") == given
 
 
-def test_schema_of_the_answer_is_sent_only_if_the_vendor_can_hold_an_answer_to_it() -> None:
+def test_only_a_strict_schema_of_the_answer_is_sent() -> None:
     strict = {
         "type": "object",
         "properties": {"a": {"type": "string"}},
@@ -139,7 +139,7 @@ def test_stop_reasons(reason: str, finish: str) -> None:
     assert parsed(body_of({"type": "text", "text": "Hi."}, stop_reason=reason)).finish == finish
 
 
-def test_full_window_is_a_request_that_is_too_large() -> None:
+def test_full_window_counts_as_a_too_large_request() -> None:
     with pytest.raises(Refused) as caught:
         parsed(body_of(stop_reason="model_context_window_exceeded"))
     assert caught.value.provider_error.failure == "too_large"
@@ -162,7 +162,7 @@ def test_answer_with_thoughts_keeps_its_blocks_and_counts_every_token() -> None:
     assert (answer.thoughts, answer.asks, answer.cache_miss) == ("first a", (ASK,), "tools_changed")
 
 
-def test_plain_answer_needs_nothing_back() -> None:
+def test_plain_answer_has_no_extra() -> None:
     assert parsed(body_of({"type": "text", "text": "Hi."}, USE)).extra == ""
 
 
@@ -211,14 +211,14 @@ def test_stream_without_its_end_is_no_answer(events: int) -> None:
         parsed(stream(*EVENTS[:events]))
 
 
-def test_arguments_that_were_cut_off_stay_a_text_and_go_back_as_none() -> None:
+def test_cut_arguments_stay_a_text_and_return_as_none() -> None:
     cut = [*EVENTS[:8], {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}, {"type": "message_stop"}]
     answer = parsed(stream(*cut))
     assert (answer.asks[0].arguments, answer.finish) == ('{"z":1,', "length")
     assert json.loads(answer.extra)[BLOCKS][1]["input"] == {}
 
 
-def test_stream_is_asked_for_when_the_request_says_so() -> None:
+def test_request_for_a_stream_is_marked() -> None:
     body = b'{"model":"m","stream":true,"messages":[' + messages.system("s") + b"]}"
     wire = FORMAT.encode(body, "m")
     assert isinstance(wire, Wire)
