@@ -20,6 +20,7 @@ PLAIN = {
     "app/functions/aws_http.py": "signs requests to AWS",
     "engine/script_branches.py": "names calls of a script within its journal",
     "engine/model_request.py": "compares prompts within a journal",
+    "models/formats/responses.py": "names the cache of a workflow at its provider",
     "models/remote.py": "tells within a journal which bytes were sent",
     "engine/place_rules.py": "names look-ups of places within a journal",
     "engine/approval_question.py": "compares arguments within a journal and a button",

@@ -151,7 +151,7 @@ SIGNS: tuple[Sign, ...] = (
     Sign("no_credit", status="40[03]", text="credit balance|insufficient (balance|credit|quota)|api usage limits"),
     Sign(
         "filtered",
-        word="content_filter|content_policy_violation|responsibleaipolicyviolation|moderation_blocked"
+        word=r"content_filter|\w+_policy(_violation)?|responsibleaipolicyviolation|moderation_blocked"
         "|data_inspection_failed|prohibited_content",
     ),
     Sign("filtered", status="40[03]", text="content management policy|content exists risk|was flagged|moderation"),

@@ -15,11 +15,16 @@ from gofer.models.failures import failed, provider_error
 from gofer.models.formats.chat_completions import ChatCompletions
 from gofer.models.formats.format import Api, Format, native_api
 from gofer.models.formats.messages import Messages
+from gofer.models.formats.responses import Responses
 from gofer.models.language_model import DEPLOYED, Access, Answer, RemoteModel, Unavailable, Unusable
 from gofer.values.canonical_json import as_object, decode
 from gofer.values.messages import ENDPOINT, ProviderError, asked_at
 
-FORMATS: Mapping[Api, Format] = {"chat_completions": ChatCompletions(), "messages": Messages()}
+FORMATS: Mapping[Api, Format] = {
+    "responses": Responses(),
+    "chat_completions": ChatCompletions(),
+    "messages": Messages(),
+}
 """Each format by its name."""
 ANSWER_BYTES = 10_000_000
 """Largest answer, in bytes."""

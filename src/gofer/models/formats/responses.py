@@ -1,0 +1,196 @@
+"""The format Responses of OpenAI: what it sends. Source: the types of the package `openai`, 3.57.0."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+
+from gofer.models.answer_text import split_thoughts
+from gofer.models.formats.format import Api, Wire, is_own
+from gofer.models.formats.responses_answer import ITEMS, read_answer
+from gofer.models.language_model import Access, Answer
+from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode
+
+_TRANSLATED = (
+    "messages",
+    "tools",
+    "tool_choice",
+    "max_completion_tokens",
+    "max_tokens",
+    "reasoning_effort",
+    "alternate_roles",
+    "output_schema",
+    "response_format",
+    "verbosity",
+)
+"""The neutral parameters that this format writes in other words. Any other goes unchanged, and an error names it."""
+_SYSTEM = ("system", "developer")
+_KEY_LENGTH = 32
+_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties", "$defs"})
+_VALUES = frozenset({"items", "enum", "const", "description", "title", "anyOf", "$ref", "pattern", "format"})
+_BOUNDS = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"}
+)
+_STRICT_KEYS = _OBJECTS | _VALUES | _BOUNDS
+"""The keywords of a schema in strict mode. Source: "Structured model outputs" in the documentation of OpenAI."""
+
+
+class Responses:
+    """The format Responses. Nothing is stored at the provider, and its thoughts come encrypted."""
+
+    api: Api = "responses"
+    path = "/responses"
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        """Return the header with the key."""
+        if not key:
+            return {}
+        return {"Authorization": f"Bearer {key}"}
+
+    def encode(self, body: bytes, by: str) -> Wire:
+        """Return the request with items in place of messages, and with the items that this model made unchanged."""
+        request = as_object(decode(body))
+        messages = [as_object(message) for message in as_list(request.get("messages"))]
+        first = next((place for place, one in enumerate(messages) if one.get("role") not in _SYSTEM), len(messages))
+        instructions = "\n\n".join(as_text(message.get("content")) for message in messages[:first])
+        tools = [_tool(as_object(as_object(tool).get("function"))) for tool in as_list(request.get("tools"))]
+        sent = _params(request)
+        sent.setdefault("include", ["reasoning.encrypted_content"])
+        sent.setdefault("prompt_cache_key", _cache_key(request.get("model"), tools, instructions))
+        sent |= {"input": list(self._items(messages[first:], by)), "store": False}
+        if instructions:
+            sent["instructions"] = instructions
+        if tools:
+            sent["tools"] = tools
+        return Wire(encode(sent), stream=sent.get("stream") is True)
+
+    def parse(self, raw: bytes, at: Access) -> Answer:
+        """Return the answer in a body."""
+        return read_answer(raw, at)
+
+    def _items(self, messages: Sequence[Mapping[str, object]], by: str) -> Iterator[Mapping[str, object]]:
+        ids: dict[str, str] = {}
+        for message in messages:
+            match message.get("role"):
+                case "assistant":
+                    calls = [as_object(call) for call in as_list(message.get("tool_calls"))]
+                    own = is_own(message, self.api, by) and sendable(as_list(message.get("items")), len(calls))
+                    ids = _ids(calls, own or [])
+                    yield from own or _neutral_items(message, calls)
+                case "tool":
+                    id_ = as_text(message.get("tool_call_id"))
+                    output = _content(message.get("content"))
+                    yield {"type": "function_call_output", "call_id": ids.get(id_, id_), "output": output}
+                case role:
+                    yield {"type": "message", "role": role, "content": _content(message.get("content"))}
+
+
+def sendable(raw: Sequence[object], calls: int) -> Sequence[Mapping[str, object]]:
+    """Return the items of an answer with so many calls as they go back; none if the provider would refuse them.
+
+    It refuses thoughts without the item that they led to, thoughts that it neither stored nor encrypted, and calls
+    without an answer.
+    """
+    items = [as_object(item) for item in raw]
+    while items and items[-1].get("type") == "reasoning":
+        items.pop()
+    ids = [as_text(item.get("call_id")) for item in items if item.get("type") == "function_call"]
+    if len(ids) != calls or len(set(ids) - {""}) != calls:
+        return []
+    if any(ITEMS.get(as_text(item.get("type"))) == "for the client" or _is_bare(item) for item in items):
+        return []
+    return items
+
+
+def _is_bare(item: Mapping[str, object]) -> bool:
+    return item.get("type") == "reasoning" and not item.get("encrypted_content") and not item.get("content")
+
+
+def _ids(calls: Sequence[Mapping[str, object]], items: Sequence[Mapping[str, object]]) -> dict[str, str]:
+    """Return the provider's id of each call by its id in the history, which may have been changed."""
+    raw = [as_text(item.get("call_id")) for item in items if item.get("type") == "function_call"]
+    return dict(zip((as_text(call.get("id")) for call in calls), raw, strict=False))
+
+
+def _neutral_items(
+    message: Mapping[str, object], calls: Sequence[Mapping[str, object]]
+) -> Iterator[Mapping[str, object]]:
+    """Yield an answer without its thoughts."""
+    if text := split_thoughts(as_text(message.get("content"))).text:
+        yield {"type": "message", "role": "assistant", "content": text}
+    for call in calls:
+        function = as_object(call.get("function"))
+        named = {"name": function.get("name"), "arguments": function.get("arguments")}
+        yield {"type": "function_call", "call_id": call.get("id"), **named}
+
+
+def _content(content: object) -> object:
+    """Return the content of a message or of a result: a text, or parts."""
+    return [_part(as_object(part)) for part in as_list(content)] or as_text(content)
+
+
+def _part(part: Mapping[str, object]) -> Mapping[str, object]:
+    match part.get("type"):
+        case "text":
+            return {"type": "input_text", "text": part.get("text")}
+        case "image_url":
+            image = as_object(part.get("image_url"))
+            return {"type": "input_image", "image_url": image.get("url"), "detail": image.get("detail", "auto")}
+        case "file":
+            return {"type": "input_file", **as_object(part.get("file"))}
+        case _:
+            return part
+
+
+def _tool(function: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a tool; not in strict mode, in which every argument would be required."""
+    return {"parameters": {"type": "object", "properties": {}}, **function, "type": "function", "strict": False}
+
+
+def _cache_key(model: object, tools: object, instructions: str) -> str:
+    """Return the key under which the provider caches: the same for all runs of one version of a workflow."""
+    return hashlib.sha256(encode([model, tools, instructions])).hexdigest()[:_KEY_LENGTH]
+
+
+def _params(request: Mapping[str, object]) -> dict[str, object]:
+    sent = {name: value for name, value in request.items() if name not in _TRANSLATED}
+    if limit := request.get("max_completion_tokens") or request.get("max_tokens"):
+        sent["max_output_tokens"] = limit
+    if effort := request.get("reasoning_effort"):
+        sent["reasoning"] = {"effort": effort, **as_object(request.get("reasoning"))}
+    if choice := request.get("tool_choice"):
+        name = as_object(as_object(choice).get("function")).get("name")
+        sent["tool_choice"] = {"type": "function", "name": name} if name else choice
+    text = {**as_object(request.get("text"))}
+    if verbosity := request.get("verbosity"):
+        text["verbosity"] = verbosity
+    if form := _form(request):
+        text["format"] = form
+    if text:
+        sent["text"] = text
+    return sent
+
+
+def _form(request: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the form of the answer that a request asks for; empty for any text."""
+    if schema := as_object(request.get("output_schema")):
+        return {"type": "json_schema", "name": "answer", "schema": schema, "strict": obeys_strict_rules(schema)}
+    form = as_object(request.get("response_format"))
+    return {**as_object(form.get("json_schema")), **{name: form[name] for name in form if name != "json_schema"}}
+
+
+def obeys_strict_rules(schema: Mapping[str, object]) -> bool:
+    """Return whether a schema of an answer may be enforced: it is an object, and all its objects are closed."""
+    return schema.get("type") == "object" and _is_strict(schema)
+
+
+def _is_strict(schema: Mapping[str, object]) -> bool:
+    properties = as_object(schema.get("properties"))
+    if not set(schema) <= _STRICT_KEYS or ("$ref" in schema and len(schema) > 1):
+        return False
+    if schema.get("type") == "object" or properties:
+        closed = schema.get("additionalProperties") is False
+        if not closed or set(map(as_text, as_list(schema.get("required")))) != set(properties):
+            return False
+    inner = [*properties.values(), *as_object(schema.get("$defs")).values(), *as_list(schema.get("anyOf"))]
+    if "items" in schema:
+        inner.append(schema["items"])
+    return all(map(_is_strict, map(as_object, inner)))
