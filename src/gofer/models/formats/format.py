@@ -6,7 +6,7 @@ with messages as in Chat Completions. A format translates it to the bytes that i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
 from gofer.models.language_model import Access, Answer
@@ -30,6 +30,14 @@ EXTRA_LIMIT = 1_000_000
 NAME_LIMIT = 200
 """Characters that are kept of a name: of a model, its configuration, a finish reason, an id or a tool."""
 _MOST_TOKENS = 10**9
+_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties", "$defs"})
+_VALUES = frozenset({"items", "enum", "const", "description", "title", "anyOf", "$ref", "pattern", "format"})
+_BOUNDS = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"}
+)
+_SAYS = frozenset({"type", "anyOf", "$ref", "enum", "const"})
+_STRICT_KEYS = _OBJECTS | _VALUES | _BOUNDS
+"""The keywords of a schema in strict mode. Source: "Structured model outputs" in the documentation of OpenAI."""
 
 
 def count(value: object) -> int:
@@ -47,19 +55,21 @@ def kept(fields: Mapping[str, object]) -> str:
     return ""
 
 
-def is_strict(schema: object) -> bool:
+def is_strict(schema: Mapping[str, object]) -> bool:
     """Return whether a JSON Schema obeys the rules under which vendors hold an answer to it.
 
-    Each of its objects lists every property as required and allows no other.
+    Each of its objects lists every property as required and allows no other, and no keyword is unknown to them.
     """
-    if isinstance(schema, list):
-        return all(map(is_strict, as_list(cast(object, schema))))
-    fields = as_object(schema)
-    if fields.get("type") == "object":
-        named = set(as_object(fields.get("properties")))
-        if fields.get("additionalProperties") is not False or set(as_list(fields.get("required"))) != named:
-            return False
-    return all(map(is_strict, fields.values()))
+    properties = as_object(schema.get("properties"))
+    if not set(schema) <= _STRICT_KEYS or not _SAYS & set(schema) or ("$ref" in schema and len(schema) > 1):
+        return False
+    closed = schema.get("additionalProperties") is False and set(as_list(schema.get("required"))) == set(properties)
+    if (schema.get("type") == "object" or properties) and not closed:
+        return False
+    inner = [*properties.values(), *as_object(schema.get("$defs")).values(), *as_list(schema.get("anyOf"))]
+    if "items" in schema:
+        inner.append(schema["items"])
+    return all(map(is_strict, map(as_object, inner)))
 
 
 def native_api(base_url: str) -> Api:

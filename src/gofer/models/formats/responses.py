@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from gofer.models.answer_text import split_thoughts
-from gofer.models.formats.format import Api, Wire, is_own
+from gofer.models.formats.format import Api, Wire, is_own, is_strict
 from gofer.models.formats.responses_answer import ITEMS, read_answer
 from gofer.models.language_model import Access, Answer
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode
@@ -24,13 +24,6 @@ _TRANSLATED = (
 """The neutral parameters that this format writes in other words. Any other goes unchanged, and an error names it."""
 _SYSTEM = ("system", "developer")
 _KEY_LENGTH = 32
-_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties", "$defs"})
-_VALUES = frozenset({"items", "enum", "const", "description", "title", "anyOf", "$ref", "pattern", "format"})
-_BOUNDS = frozenset(
-    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"}
-)
-_STRICT_KEYS = _OBJECTS | _VALUES | _BOUNDS
-"""The keywords of a schema in strict mode. Source: "Structured model outputs" in the documentation of OpenAI."""
 
 
 class Responses:
@@ -172,25 +165,7 @@ def _params(request: Mapping[str, object]) -> dict[str, object]:
 def _form(request: Mapping[str, object]) -> Mapping[str, object]:
     """Return the form of the answer that a request asks for; empty for any text."""
     if schema := as_object(request.get("output_schema")):
-        return {"type": "json_schema", "name": "answer", "schema": schema, "strict": obeys_strict_rules(schema)}
+        strict = schema.get("type") == "object" and is_strict(schema)
+        return {"type": "json_schema", "name": "answer", "schema": schema, "strict": strict}
     form = as_object(request.get("response_format"))
     return {**as_object(form.get("json_schema")), **{name: form[name] for name in form if name != "json_schema"}}
-
-
-def obeys_strict_rules(schema: Mapping[str, object]) -> bool:
-    """Return whether a schema of an answer may be enforced: it is an object, and all its objects are closed."""
-    return schema.get("type") == "object" and _is_strict(schema)
-
-
-def _is_strict(schema: Mapping[str, object]) -> bool:
-    properties = as_object(schema.get("properties"))
-    if not set(schema) <= _STRICT_KEYS or ("$ref" in schema and len(schema) > 1):
-        return False
-    if schema.get("type") == "object" or properties:
-        closed = schema.get("additionalProperties") is False
-        if not closed or set(map(as_text, as_list(schema.get("required")))) != set(properties):
-            return False
-    inner = [*properties.values(), *as_object(schema.get("$defs")).values(), *as_list(schema.get("anyOf"))]
-    if "items" in schema:
-        inner.append(schema["items"])
-    return all(map(_is_strict, map(as_object, inner)))

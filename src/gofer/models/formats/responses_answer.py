@@ -9,17 +9,12 @@ from typing import Literal
 
 from gofer.models.answer_text import split_thoughts
 from gofer.models.failures import error_in, failed
-from gofer.models.formats.chat_completions import MOST_CALLS, TEXT_LIMIT
 from gofer.models.formats.completion_stream import events, is_stream
+from gofer.models.formats.format import MOST_CALLS, NAME_LIMIT, TEXT_LIMIT, count, kept
 from gofer.models.language_model import Access, Answer, Refused, Unavailable, Unusable
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode_text
 from gofer.values.errors import BadRequest
 from gofer.values.messages import ProviderError, ToolAsk, Usage
-
-ITEMS_LIMIT = 1_000_000
-"""Largest items of one answer that are kept for the provider, in characters of JSON. Encrypted thoughts are long."""
-_NAME_LIMIT = 200
-_MOST_TOKENS = 10**9
 
 Treatment = Literal["read", "kept", "for the client"]
 """What becomes of an item: its words or call are read; it goes back only; or it asks the client for something that
@@ -114,15 +109,16 @@ def read_answer(raw: bytes, at: Access) -> Answer:
 def _answer(body: Mapping[str, object], items: Sequence[Mapping[str, object]]) -> Answer:
     refusal = "".join(as_text(part.get("refusal")) for part in _parts(items))
     calls = [item for item in items if item.get("type") == "function_call"]
-    finish = _finish(body, "refusal" if refusal else "tool_calls" if calls else "stop")
+    finish = _finish(body, refused=bool(refusal), called=bool(calls))
     text = split_thoughts(_text(items))
-    plain = not text.thoughts and _is_plain(items)
-    extra = "" if plain or len(calls) > MOST_CALLS else _kept(items)
+    extra = ""
+    if len(calls) <= MOST_CALLS and (text.thoughts or not _is_plain(items)):
+        extra = kept({"items": items})
     return Answer(
         text=(refusal or text.text)[:TEXT_LIMIT],
         asks=tuple(_ask(call, cut=finish == "length") for call in calls[:MOST_CALLS]),
         finish=finish,
-        model=as_text(body.get("model"))[:_NAME_LIMIT],
+        model=as_text(body.get("model"))[:NAME_LIMIT],
         usage=_usage(as_object(body.get("usage"))),
         extra=extra,
         thoughts=(text.thoughts or _thoughts(items))[:TEXT_LIMIT],
@@ -180,11 +176,15 @@ def _failure(error: object, at: Access) -> Unavailable | Unusable | Refused:
     return failed(error_in(words, status, at.key.reveal()) or ProviderError("busy"), at)
 
 
-def _finish(body: Mapping[str, object], otherwise: str) -> str:
+def _finish(body: Mapping[str, object], *, refused: bool, called: bool) -> str:
     reason = as_text(as_object(body.get("incomplete_details")).get("reason"))
-    if otherwise == "refusal" or (body.get("status") != "incomplete" and not reason):
-        return otherwise
-    return REASONS.get(reason, "length")
+    if refused:
+        return "refusal"
+    if body.get("status") == "incomplete" or reason:
+        return REASONS.get(reason, "length")
+    if called:
+        return "tool_calls"
+    return "stop"
 
 
 def _parts(items: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
@@ -214,14 +214,6 @@ def _is_plain(items: Sequence[Mapping[str, object]]) -> bool:
     return kinds == plain and all(name in _PLAIN for item in items for name, value in item.items() if value is not None)
 
 
-def _kept(items: Sequence[Mapping[str, object]]) -> str:
-    """Return all items as the provider needs them back; none of them if they exceed the limit."""
-    text = encode_text({"items": items})
-    if len(text) > ITEMS_LIMIT:
-        return ""
-    return text
-
-
 def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
     arguments = call.get("arguments")
     text = as_text(arguments)
@@ -229,38 +221,32 @@ def _ask(call: Mapping[str, object], *, cut: bool) -> ToolAsk:
         text = encode_text(arguments)
     if not text and not cut:
         text = "{}"
-    return ToolAsk(as_text(call.get("call_id"))[:_NAME_LIMIT], as_text(call.get("name"))[:_NAME_LIMIT], text)
+    id_ = as_text(call.get("call_id"))[:NAME_LIMIT]
+    return ToolAsk(id=id_, tool=as_text(call.get("name"))[:NAME_LIMIT], arguments=text)
 
 
 def _usage(usage: Mapping[str, object]) -> Usage:
     details = as_object(usage.get("input_tokens_details"))
-    read = _count(usage.get("input_tokens"))
-    output = _count(usage.get("output_tokens"))
-    cached = min(_count(details.get("cached_tokens")), read)
-    written = min(_count(details.get("cache_write_tokens")), read - cached)
+    read = count(usage.get("input_tokens"))
+    output = count(usage.get("output_tokens"))
+    cached = min(count(details.get("cached_tokens")), read)
+    written = min(count(details.get("cache_write_tokens")), read - cached)
     kept_for = as_object(details.get("cache_write_tokens_details"))
-    thought = _count(as_object(usage.get("output_tokens_details")).get("reasoning_tokens"))
+    thought = count(as_object(usage.get("output_tokens_details")).get("reasoning_tokens"))
     return Usage(
         input_tokens=read,
         output_tokens=output,
         cached_tokens=cached,
         written_tokens=written,
-        written_long_tokens=min(_count(kept_for.get("ttl_12h_tokens")), written),
+        written_long_tokens=min(count(kept_for.get("ttl_12h_tokens")), written),
         reasoning_tokens=min(thought, output),
     )
-
-
-def _count(value: object) -> int:
-    """Return a plausible token count; 0 for any other value."""
-    if type(value) is int and 0 <= value <= _MOST_TOKENS:
-        return value
-    return 0
 
 
 def _cache_miss(found: Mapping[str, object]) -> str:
     if found.get("type") != "cache_miss":
         return ""
-    return as_text(found.get("reason"))[:_NAME_LIMIT] or "cache_miss"
+    return as_text(found.get("reason"))[:NAME_LIMIT] or "cache_miss"
 
 
 def _ignored(transformations: Sequence[object]) -> str:
@@ -268,4 +254,4 @@ def _ignored(transformations: Sequence[object]) -> str:
     names = ("type", "action", "reason")
     counted = Counter(tuple(as_text(as_object(one).get(name)) for name in names) for one in transformations)
     said = (f"{count} {kind} {action}: {reason}" for (kind, action, reason), count in counted.items())
-    return ", ".join(said)[:_NAME_LIMIT]
+    return ", ".join(said)[:NAME_LIMIT]

@@ -9,7 +9,8 @@ from openai.types.responses.response_create_params import (
 )
 from pydantic import TypeAdapter
 
-from gofer.models.formats.responses import Responses, obeys_strict_rules
+from gofer.models.formats.format import is_strict
+from gofer.models.formats.responses import Responses
 from gofer.values import messages
 from gofer.values.canonical_json import encode
 from gofer.values.messages import Media, ToolAsk
@@ -89,7 +90,7 @@ def test_parameters_of_chat_completions_are_written_in_the_words_of_responses() 
     }
 
 
-def test_parameter_that_the_format_does_not_have_is_sent_so_that_the_provider_names_it() -> None:
+def test_parameter_that_the_format_does_not_have_is_sent_on() -> None:
     sent = json.loads(Responses().encode(encode({"model": "m", "seed": 3, "stop": ["x"], "messages": []}), "m").body)
     assert (sent["seed"], sent["stop"]) == (3, ["x"])
 
@@ -152,7 +153,7 @@ def test_items_that_the_provider_would_refuse_are_left_out_as_a_whole(raw: Seque
     assert {item["call_id"] for item in sent} == {"g1"}
 
 
-def test_thoughts_after_the_last_item_that_they_led_to_are_left_out() -> None:
+def test_thoughts_at_the_end_of_an_answer_are_left_out() -> None:
     sent = items(answer([*ITEMS, {**THOUGHT, "id": "rs_2"}], "call_1"), messages.tool("call_1", "seen"))
     assert list(sent[:2]) == ITEMS
 
@@ -174,7 +175,9 @@ def test_schema_of_the_answer_is_strict_only_if_it_obeys_the_rules() -> None:
         {**CLOSED, "required": []},
         {**CLOSED, "additionalProperties": True},
         {**CLOSED, "minProperties": 1},
-        {"type": "array", "items": CLOSED},
+        {"type": "array", "items": {"type": "object"}},
     ]
-    assert not any(map(obeys_strict_rules, loose))
-    assert obeys_strict_rules({**CLOSED, "properties": {"a": {"anyOf": [CLOSED, {"type": "null"}]}}})
+    assert not any(map(is_strict, loose))
+    array = asked(messages.user("x"), output_schema={"type": "array", "items": CLOSED})
+    assert cast(Mapping[str, Mapping[str, object]], array["text"])["format"]["strict"] is False
+    assert is_strict({**CLOSED, "properties": {"a": {"anyOf": [CLOSED, {"type": "null"}]}}})

@@ -10,7 +10,8 @@ from openai.types.responses.response import IncompleteDetails
 from pydantic import BaseModel, TypeAdapter
 
 from gofer.models.failures import provider_error_of
-from gofer.models.formats.responses_answer import CODES, ENDS, ITEMS, ITEMS_LIMIT, REASONS, UNFINISHED, read_answer
+from gofer.models.formats.format import EXTRA_LIMIT
+from gofer.models.formats.responses_answer import CODES, ENDS, ITEMS, REASONS, UNFINISHED, read_answer
 from gofer.models.language_model import DEPLOYED, Answer, Unavailable, Unusable
 from gofer.values.errors import RunStopped, TemporaryError
 
@@ -69,7 +70,7 @@ def test_items_of_the_answer_are_kept_as_they_came() -> None:
 
 def test_items_beyond_the_limit_are_left_out_as_a_whole() -> None:
     body = json.loads(next(case["body"] for case in CASES if case["name"] == "thoughts before call"))
-    body["output"][0]["encrypted_content"] = "A" * ITEMS_LIMIT
+    body["output"][0]["encrypted_content"] = "A" * EXTRA_LIMIT
     answer = read(json.dumps(body))
     assert (answer.extra, len(answer.asks)) == ("", 1)
 
