@@ -24,6 +24,7 @@ _TRANSLATED = (
 """The neutral parameters that this format writes in other words. Any other goes unchanged, and an error names it."""
 _SYSTEM = ("system", "developer")
 _KEY_LENGTH = 32
+_MARK = {"mode": "explicit"}
 
 
 class Responses:
@@ -48,9 +49,12 @@ class Responses:
         sent = _params(request)
         sent.setdefault("include", ["reasoning.encrypted_content"])
         sent.setdefault("prompt_cache_key", _cache_key(request.get("model"), tools, instructions))
-        sent |= {"input": list(self._items(messages[first:], by)), "store": False}
-        if instructions:
+        items = list(self._items(messages[first:], by))
+        if "prompt_cache_options" in request:
+            items = _marked([{"type": "message", "role": "developer", "content": instructions}, *items])
+        elif instructions:
             sent["instructions"] = instructions
+        sent |= {"input": items, "store": False}
         if tools:
             sent["tools"] = tools
         return Wire(encode(sent), stream=sent.get("stream") is True)
@@ -118,6 +122,37 @@ def _neutral_items(
 def _content(content: object) -> object:
     """Return the content of a message or of a result: a text, or parts."""
     return [_part(as_object(part)) for part in as_list(content)] or as_text(content)
+
+
+def _marked(items: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+    """Return items with marks for the cache: after the first, and before the last, which changes with each call.
+
+    Only models from GPT-5.6 on take marks, so that a request has them if its author wrote `prompt_cache_options`. Every
+    text is a part then, because one that changes its form when a mark moves on would change the beginning too.
+    """
+    marked = [_in_parts(item) for item in items]
+    texts = [place for place, item in enumerate(marked[:-1]) if _field(item)]
+    for place in {*texts[:1], *texts[-1:]}:
+        item = marked[place]
+        *before, last = as_list(item[_field(item)])
+        marked[place] = {**item, _field(item): [*before, {**as_object(last), "prompt_cache_breakpoint": _MARK}]}
+    return marked
+
+
+def _in_parts(item: Mapping[str, object]) -> Mapping[str, object]:
+    name = _field(item)
+    if not name or isinstance(item[name], list):
+        return item
+    return {**item, name: [{"type": "input_text", "text": item[name]}]}
+
+
+def _field(item: Mapping[str, object]) -> str:
+    """Return the field of an item that takes marks; empty for what the model wrote."""
+    if item.get("type") == "function_call_output":
+        return "output"
+    if item.get("role") in ("developer", "system", "user"):
+        return "content"
+    return ""
 
 
 def _part(part: Mapping[str, object]) -> Mapping[str, object]:

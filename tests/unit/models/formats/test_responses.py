@@ -165,6 +165,19 @@ def test_cache_key_is_the_same_for_one_workflow_only() -> None:
     assert asked(messages.user("x"), prompt_cache_key="mine")["prompt_cache_key"] == "mine"
 
 
+def test_marks_of_the_cache_are_after_the_system_text_and_before_the_tail() -> None:
+    history = [messages.system("A"), messages.user("x"), answer(ITEMS, "call_1"), messages.tool("call_1", "seen")]
+    sent = asked(*history, messages.user("Step 2."), prompt_cache_options={"mode": "explicit", "ttl": "12h"})
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    first, question, *own, result, tail = cast(Sequence[Mapping[str, object]], sent["input"])
+    assert first["content"] == [{"type": "input_text", "text": "A", **mark}]
+    assert question["content"] == [{"type": "input_text", "text": "x"}]
+    assert own == ITEMS
+    assert result["output"] == [{"type": "input_text", "text": "seen", **mark}]
+    assert tail["content"] == [{"type": "input_text", "text": "Step 2."}]
+    assert "instructions" not in sent
+
+
 def test_schema_of_the_answer_is_strict_only_if_it_obeys_the_rules() -> None:
     sent = asked(messages.user("x"), output_schema=CLOSED)
     assert sent["text"] == {"format": {"type": "json_schema", "name": "answer", "schema": CLOSED, "strict": True}}
