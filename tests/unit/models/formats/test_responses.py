@@ -178,7 +178,7 @@ def test_marks_of_the_cache_are_after_the_system_text_and_before_the_tail() -> N
     assert "instructions" not in sent
 
 
-def test_schema_of_the_answer_is_strict_only_if_it_obeys_the_rules() -> None:
+def test_schema_of_the_answer_is_strict_only_if_all_its_objects_are_closed() -> None:
     sent = asked(messages.user("x"), output_schema=CLOSED)
     assert sent["text"] == {"format": {"type": "json_schema", "name": "answer", "schema": CLOSED, "strict": True}}
     within: Mapping[str, object] = {**CLOSED, "properties": {"a": {"type": "object", "properties": {}}}}

@@ -63,7 +63,7 @@ def test_body_without_output_is_unusable(body: bytes) -> None:
         read_answer(body, DEPLOYED)
 
 
-def test_items_of_the_answer_are_kept_as_they_came() -> None:
+def test_items_of_the_answer_are_kept_unchanged() -> None:
     body = next(case["body"] for case in CASES if case["name"] == "unknown item")
     assert json.loads(read(body).extra)["items"] == json.loads(body)["output"]
 
