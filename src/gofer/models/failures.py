@@ -56,6 +56,12 @@ RULES: Mapping[FailureClass, Rule] = {
         "set context.window of the workflow to the tokens that it takes",
         "This is more text than the model takes. Please ask about less at a time, or tell {owner}.",
     ),
+    "roles": Rule(
+        "next",
+        "The model's template refuses two messages of one role in a row",
+        "write `alternate_roles: true` for this model in agents/defaults.yaml",
+        "The language model refuses the form of a conversation with me. Please tell {owner}.",
+    ),
     "unknown_model": Rule(
         "next",
         "The model's provider does not have this model, or not for this key",
@@ -138,6 +144,11 @@ NOT_JSON = "not_json"
 """The word for a body that is no JSON object, which no endpoint of a model sends."""
 SIGNS: tuple[Sign, ...] = (
     Sign("no_script", word="no_script"),
+    # Templates of models on llama.cpp (HTTP 500) and vLLM (HTTP 400), and Mistral's own API.
+    Sign("roles", word="invalid_request_message_order"),
+    Sign("roles", text=r"roles must alternate|unexpected role '\w+' after role"),
+    # The template of a model fails at the same request again, although llama.cpp says HTTP 500.
+    Sign("refused", text="jinja exception|raise_exception"),
     # Codes of the vendors, with any status.
     Sign("bad_sample", word="tool_use_failed|output_parse_failed|json_validate_failed"),
     Sign("bad_sample", text="error parsing tool call|failed to call a function"),

@@ -105,6 +105,7 @@ FailureClass = Literal[
     "no_credit",
     "filtered",
     "too_large",
+    "roles",
     "unknown_model",
     "unknown_parameter",
     "wrong_key",

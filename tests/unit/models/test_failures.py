@@ -69,6 +69,35 @@ BODIES: list[tuple[int, object, FailureClass]] = [
         ],
         "too_large",
     ),
+    (
+        500,
+        {
+            "error": {
+                "code": 500,
+                "message": "While executing CallExpression at line 47, column 32 in source:\n^\nError: Jinja "
+                "Exception: After the optional system message, conversation roles must alternate user and assistant "
+                "roles except for tool calls and results.",
+                "type": "server_error",
+            }
+        },
+        "roles",
+    ),
+    (
+        400,
+        openai("Conversation roles must alternate user/assistant/user/assistant/...", type="BadRequestError"),
+        "roles",
+    ),
+    (
+        400,
+        {
+            "object": "error",
+            "message": "Unexpected role 'user' after role 'tool'",
+            "type": "invalid_request_message_order",
+            "code": "3230",
+        },
+        "roles",
+    ),
+    (500, {"error": {"code": 500, "message": "Error: Jinja Exception: System role not supported"}}, "refused"),
     (404, openai("The model `x` does not exist", code="model_not_found"), "unknown_model"),
     (
         404,

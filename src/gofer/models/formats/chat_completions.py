@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from gofer.models.answer_text import AnswerText, split_thoughts
 from gofer.models.failures import error_in, failed
+from gofer.models.formats.alternation import alternating
 from gofer.models.formats.completion_stream import completion_of, is_stream
 from gofer.models.formats.format import MOST_CALLS, NAME_LIMIT, TEXT_LIMIT, Api, Wire, count, is_own, kept, neutral
 from gofer.models.language_model import DEPLOYED, Access, Answer, Unusable
@@ -38,7 +39,8 @@ class ChatCompletions:
         if not any(mark in body for mark in _MARKS):
             return Wire(body)
         request = {**as_object(decode(body))}
-        request["messages"] = [self._message(as_object(message), by) for message in as_list(request["messages"])]
+        messages = [self._message(as_object(message), by) for message in as_list(request["messages"])]
+        request["messages"] = alternating(messages) if request.get("alternate_roles") else messages
         return Wire(encode(_params(request)), stream=request.get("stream") is True)
 
     def parse(self, raw: bytes, at: Access) -> Answer:
