@@ -146,6 +146,8 @@ def _result(outcome: Outcome, *, ends: bool) -> dict[str, object]:
             "input_tokens": done.usage.input_tokens,
             "output_tokens": done.usage.output_tokens,
             "cached_tokens": done.usage.cached_tokens,
+            "written_tokens": done.usage.written_tokens,
+            "reasoning_tokens": done.usage.reasoning_tokens,
             "cost_usd": done.cost_usd,
         },
         "llm_calls": done.llm_calls,

@@ -113,8 +113,12 @@ class RecordedAnswer(_Stored):
         asks = tuple(
             ToolAsk(id=call.id, tool=call.tool, arguments=call.arguments, extra=call.extra) for call in self.calls
         )
-        usage = Usage(**{name: getattr(self, name) for name in _TOKENS})
-        return Answer(self.text, asks, self.finish, self.source.model, usage, self.extra, api=self.api)
+        return Answer(self.text, asks, self.finish, self.source.model, self.usage, self.extra, api=self.api)
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the answer."""
+        return Usage(**{name: getattr(self, name) for name in _TOKENS})
 
 
 _TOKENS = tuple(one.name for one in fields(Usage))

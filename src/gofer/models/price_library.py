@@ -5,6 +5,7 @@ Only processes that check, publish or serve files import this module. A worker o
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 
 from genai_prices import Usage, calc_price
@@ -37,13 +38,12 @@ def _found(model: str, base_url: str) -> Iterator[PriceCalculation]:
 
 def price_of(listed: ModelPrice) -> Price | None:
     """Return the prices of a model's tokens; None if they are unknown, or if the model has other prices as well."""
-    amounts = (listed.input_mtok, listed.cache_read_mtok, listed.output_mtok)
+    writes = (listed.cache_write_mtok, listed.cache_write_1h_mtok)
+    amounts = (listed.input_mtok, listed.cache_read_mtok, listed.output_mtok, *writes)
     if listed.input_mtok is None or listed.output_mtok is None or listed.requests_kcount is not None:
         return None
     starts = sorted({tier.start for amount in amounts if isinstance(amount, TieredPrices) for tier in amount.tiers})
-    base = _at(listed, 0)
-    above = tuple((start, _at(listed, start + 1)) for start in starts)
-    return Price(input=base.input, cached_input=base.cached_input, output=base.output, above=above)
+    return replace(_at(listed, 0), above=tuple((start, _at(listed, start + 1)) for start in starts))
 
 
 def _at(listed: ModelPrice, tokens: int) -> Price:
@@ -55,7 +55,13 @@ def _at(listed: ModelPrice, tokens: int) -> Price:
         input=_amount(listed.input_mtok, tokens),
         cached_input=_amount(cached, tokens),
         output=_amount(listed.output_mtok, tokens),
+        cache_write=_known(listed.cache_write_mtok, tokens),
+        cache_write_long=_known(listed.cache_write_1h_mtok, tokens),
     )
+
+
+def _known(amount: Amount, tokens: int) -> float | None:
+    return None if amount is None else _amount(amount, tokens)
 
 
 def _amount(amount: Amount, tokens: int) -> float:

@@ -19,6 +19,10 @@ class Price:
     input: float
     cached_input: float
     output: float
+    cache_write: float | None = None
+    """The price of tokens that the provider writes to its cache; None means the price of other input."""
+    cache_write_long: float | None = None
+    """The price of those that it keeps for the longer of its retentions; None means `cache_write`."""
     above: tuple[tuple[int, "Price"], ...] = ()
     """Thresholds and prices, in ascending order. A price applies to all tokens of a request above its threshold."""
 
@@ -26,9 +30,21 @@ class Price:
         """Return the US dollars of one call."""
         reached = [self, *(price for tokens, price in self.above if usage.input_tokens > tokens)]
         price = reached[-1]
-        fresh = usage.input_tokens - usage.cached_tokens
-        spent = fresh * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output
-        return spent / 1_000_000
+        written = usage.written_tokens - usage.written_long_tokens
+        fresh = usage.input_tokens - usage.cached_tokens - usage.written_tokens
+        read = fresh * price.input + usage.cached_tokens * price.cached_input
+        write = written * price.write + usage.written_long_tokens * price.write_long
+        return (read + write + usage.output_tokens * price.output) / 1_000_000
+
+    @property
+    def write(self) -> float:
+        """The price of tokens that are written to the cache."""
+        return self.input if self.cache_write is None else self.cache_write
+
+    @property
+    def write_long(self) -> float:
+        """The price of tokens that are written to the cache for the longer retention."""
+        return self.write if self.cache_write_long is None else self.cache_write_long
 
     def to_json(self) -> dict[str, object]:
         """Return the price as JSON."""
@@ -36,8 +52,12 @@ class Price:
             "input": self.input,
             "cached_input": self.cached_input,
             "output": self.output,
+            **{name: price for name, price in self._writes() if price is not None},
             "above": [[tokens, price.to_json()] for tokens, price in self.above],
         }
+
+    def _writes(self) -> tuple[tuple[str, float | None], ...]:
+        return ("cache_write", self.cache_write), ("cache_write_long", self.cache_write_long)
 
 
 def price_from_json(value: Mapping[str, object]) -> Price:
@@ -47,6 +67,8 @@ def price_from_json(value: Mapping[str, object]) -> Price:
         input=_number(value, "input"),
         cached_input=_number(value, "cached_input"),
         output=_number(value, "output"),
+        cache_write=_known_number(value, "cache_write"),
+        cache_write_long=_known_number(value, "cache_write_long"),
         above=tuple((int(str(tokens)), price_from_json(as_object(price))) for tokens, price in pairs),
     )
 
@@ -72,9 +94,13 @@ def stand_in_prices() -> Prices:
 
 
 def _number(value: Mapping[str, object], name: str) -> float:
+    return _known_number(value, name) or 0.0
+
+
+def _known_number(value: Mapping[str, object], name: str) -> float | None:
     found = value.get(name)
     if not isinstance(found, int | float):
-        return 0.0
+        return None
     return float(found)
 
 

@@ -68,6 +68,11 @@ class PriceForm(Strict):
     """The price of a request's tokens."""
     cached_input: Number | None = Field(default=None, ge=0)
     """The price of request tokens that the provider has cached; by default the price of other request tokens."""
+    cache_write: Number | None = Field(default=None, ge=0)
+    """The price of request tokens that the provider writes to its cache; by default the price of other request
+    tokens."""
+    cache_write_long: Number | None = Field(default=None, ge=0)
+    """The price of those that it keeps for the longer of two retentions; by default `cache_write`."""
     output: Number = Field(ge=0)
     """The price of an answer's tokens."""
 
@@ -76,7 +81,13 @@ class PriceForm(Strict):
         cached = self.cached_input
         if cached is None:
             cached = self.input
-        return Price(input=self.input, cached_input=cached, output=self.output)
+        return Price(
+            input=self.input,
+            cached_input=cached,
+            output=self.output,
+            cache_write=self.cache_write,
+            cache_write_long=self.cache_write_long,
+        )
 
 
 class RoleModel(Strict):

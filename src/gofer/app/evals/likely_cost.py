@@ -13,7 +13,6 @@ from gofer.evals.plan import PlannedCase
 from gofer.evals.results import SuiteResult
 from gofer.models.served_model import Price
 from gofer.values.amounts import counted, money
-from gofer.values.messages import Usage
 
 _MOST_NAMES = 5
 """The most cases without a known cost that are named."""
@@ -84,11 +83,5 @@ def _of_recorded_answers(case: PlannedCase, player: Player) -> float | None:
         return None
     # A provider may answer under a longer name, so that another model's answer counts as one of the first.
     first: Price = next(iter(prices.values()))
-    costs = [
-        prices.get(answer.source.model, first).cost(
-            Usage(answer.input_tokens, answer.output_tokens, answer.cached_tokens)
-        )
-        for play in plays
-        for answer in play
-    ]
+    costs = [prices.get(answer.source.model, first).cost(answer.usage) for play in plays for answer in play]
     return sum(costs) / len(plays)

@@ -175,7 +175,14 @@ def _answer_text(message: Mapping[str, object]) -> AnswerText:
 
 def _usage(usage: Mapping[str, object]) -> Usage:
     read = count(usage.get("prompt_tokens"))
-    cached = count(as_object(usage.get("prompt_tokens_details")).get("cached_tokens"))
+    output = count(usage.get("completion_tokens"))
+    details = as_object(usage.get("prompt_tokens_details"))
+    cached = min(count(details.get("cached_tokens")), read)
+    thought = count(as_object(usage.get("completion_tokens_details")).get("reasoning_tokens"))
     return Usage(
-        input_tokens=read, output_tokens=count(usage.get("completion_tokens")), cached_tokens=min(cached, read)
+        input_tokens=read,
+        output_tokens=output,
+        cached_tokens=cached,
+        written_tokens=min(count(details.get("cache_write_tokens")), read - cached),
+        reasoning_tokens=min(thought, output),
     )

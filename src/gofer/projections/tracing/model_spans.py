@@ -149,6 +149,12 @@ def _usage(answered: e.LlmResponse | e.SubagentFinished) -> dict[str, object]:
         "gen_ai.usage.input_tokens": answered.usage.input_tokens,
         "gen_ai.usage.output_tokens": answered.usage.output_tokens,
         "gen_ai.usage.cache_read.input_tokens": answered.usage.cached_tokens,
+        **without_empty(
+            {
+                "gen_ai.usage.cache_write.input_tokens": answered.usage.written_tokens,
+                "gen_ai.usage.reasoning.output_tokens": answered.usage.reasoning_tokens,
+            }
+        ),
         "gofer.cost_usd": answered.cost_usd,
         "gofer.duration_ms": answered.duration_ms,
     }

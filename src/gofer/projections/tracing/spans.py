@@ -177,6 +177,6 @@ def timestamp(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def without_empty(attributes: Mapping[str, str]) -> dict[str, object]:
+def without_empty(attributes: Mapping[str, object]) -> dict[str, object]:
     """Return the attributes that have a value."""
     return {name: value for name, value in attributes.items() if value}

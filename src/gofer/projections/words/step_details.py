@@ -20,6 +20,8 @@ def usage_of(progress: Progress, now: int) -> dict[str, object]:
         "input_tokens": progress.usage.input_tokens,
         "output_tokens": progress.usage.output_tokens,
         "cached_tokens": progress.usage.cached_tokens,
+        "written_tokens": progress.usage.written_tokens,
+        "reasoning_tokens": progress.usage.reasoning_tokens,
         "cost_usd": progress.cost_usd,
         "known_cost_usd": progress.spent_usd,
         "llm_calls": progress.llm_calls,

@@ -141,7 +141,7 @@ async def reviewed_by(served: ServedModel, model: Model | RunStopped, record: Ru
             continue
         except RunStopped as error:
             return _without_verdict(served, record, f"The reviewer {served.name} gave no answer: {error}", spent)
-        spent = _sum(spent, answer.usage)
+        spent = spent.plus(answer.usage)
         try:
             return _with_verdict(served, record, verdict_of(answer.text), answer, spent)
         except Unreadable as error:
@@ -210,11 +210,3 @@ def _cost(served: ServedModel, spent: Usage) -> float | None:
     if served.price is None:
         return None
     return served.price.cost(spent)
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        one.input_tokens + other.input_tokens,
-        one.output_tokens + other.output_tokens,
-        one.cached_tokens + other.cached_tokens,
-    )

@@ -40,6 +40,8 @@ _TYPED = (
     "gen_ai.usage.input_tokens",
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_write.input_tokens",
+    "gen_ai.usage.reasoning.output_tokens",
     "gen_ai.tool.name",
     "gen_ai.tool.call.id",
     "gofer.bundle",
