@@ -1,6 +1,5 @@
 """The parser of a streamed answer in the format Messages."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -93,7 +92,6 @@ class _Whole:
 
 def _value(text: str) -> object:
     try:
-        value: object = json.loads(text or "{}")
-    except ValueError:
+        return decode((text or "{}").encode(errors="replace"))
+    except BadRequest:
         return text
-    return value

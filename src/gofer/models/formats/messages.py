@@ -4,7 +4,6 @@ Source: the types of its SDK. A turn of the assistant goes back as the blocks in
 but only to the model that wrote it.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from gofer.models.answer_text import split_thoughts
@@ -46,6 +45,7 @@ _FINISHES = {
     "refusal": "refusal",
 }
 """The neutral finish of each `stop_reason`. `model_context_window_exceeded` is no finish but a failure."""
+_THOUGHTS = ("thinking", "redacted_thinking")
 _PLAIN = ("text", "tool_use")
 """Types of blocks that their neutral form holds whole."""
 _OWN = ("messages", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "output_schema", "alternate_roles")
@@ -69,11 +69,10 @@ class Messages:
         """Return the request in this format, with marks for the cache after tools, system text and history."""
         request = as_object(decode(body))
         system, *rest = map(as_object, as_list(request.get("messages")))
-        sent = {
-            **_params(request),
-            "system": [{"type": "text", "text": as_text(system.get("content")), "cache_control": _MARK}],
-            "messages": list(_turns(rest, self.api, by)),
-        }
+        text = as_text(system.get("content"))
+        sent = {**_params(request), "messages": list(_turns(rest, self.api, by))}
+        if text.strip():
+            sent["system"] = [{"type": "text", "text": text, "cache_control": _MARK}]
         return Wire(encode(sent), stream=request.get("stream") is True)
 
     def parse(self, raw: bytes, at: Access) -> Answer:
@@ -156,17 +155,18 @@ def _turns(messages: Sequence[Mapping[str, object]], api: Api, by: str) -> Itera
         role = "assistant" if message.get("role") == "assistant" else "user"
         if number == len(messages):
             _mark(turns)
-        if not turns or turns[-1][0] != role:
+        blocks = list(_blocks(message, ids, is_own(message, api, by)))
+        if blocks and (not turns or turns[-1][0] != role):
             turns.append((role, []))
-        turns[-1][1].extend(_blocks(message, ids, is_own(message, api, by)))
-    for role, blocks in turns:
         if blocks:
-            yield {"role": role, "content": blocks}
+            turns[-1][1].extend(blocks)
+    for role, blocks in turns:
+        yield {"role": role, "content": blocks}
 
 
 def _mark(turns: Sequence[tuple[str, list[Mapping[str, object]]]]) -> None:
     """Mark the last block of people or tools; blocks of the model stay as they are."""
-    blocks = next((blocks for role, blocks in reversed(turns) if role == "user" and blocks), None)
+    blocks = next((blocks for role, blocks in reversed(turns) if role == "user"), None)
     if blocks:
         blocks[-1] = {**blocks[-1], "cache_control": _MARK}
 
@@ -178,9 +178,9 @@ def _blocks(message: Mapping[str, object], ids: dict[str, str], own: bool) -> It
         case "tool":
             id_ = as_text(message.get("tool_call_id"))
             yield {"type": "tool_result", "tool_use_id": ids.get(id_, id_), "content": as_text(message.get("content"))}
-        case "assistant" if own and (blocks := list(map(as_object, as_list(message.get(BLOCKS))))):
+        case "assistant" if own and (blocks := _own_blocks(message, calls)):
             made = [as_text(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
-            ids |= dict(zip([as_text(call.get("id")) for call in calls], made, strict=False))
+            ids |= dict(zip([as_text(call.get("id")) for call in calls], made, strict=True))
             yield from blocks
         case "assistant":
             if text := split_thoughts(as_text(message.get("content"))).text.strip():
@@ -190,11 +190,22 @@ def _blocks(message: Mapping[str, object], ids: dict[str, str], own: bool) -> It
             yield from _content(message.get("content"))
 
 
+def _own_blocks(message: Mapping[str, object], calls: Sequence[object]) -> Sequence[Mapping[str, object]]:
+    """Return the blocks of the vendor; none if it would refuse them, because a call in them gets no result."""
+    blocks = list(map(as_object, as_list(message.get(BLOCKS))))
+    # Thoughts that were cut off: nothing follows them, and the vendor refuses a turn that ends with thoughts.
+    while blocks and blocks[-1].get("type") in _THOUGHTS:
+        blocks.pop()
+    if sum(block.get("type") == "tool_use" for block in blocks) == len(calls):
+        return blocks
+    return []
+
+
 def _call(call: Mapping[str, object]) -> Mapping[str, object]:
     function = as_object(call.get("function"))
     try:
-        given = as_object(json.loads(as_text(function.get("arguments"))))
-    except ValueError:
+        given = as_object(decode(as_text(function.get("arguments")).encode()))
+    except BadRequest:
         given = dict[str, object]()
     return {"type": "tool_use", "id": call.get("id"), "name": function.get("name"), "input": given}
 
@@ -250,8 +261,8 @@ def _extra(blocks: Sequence[Mapping[str, object]]) -> str:
 
 
 def _whole(block: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a block as the vendor takes it back; arguments that were cut off count as none."""
-    if isinstance(block.get("input"), str):
+    """Return a block as the vendor takes it back; arguments that are no object, or were cut off, count as none."""
+    if not isinstance(block.get("input", {}), Mapping):
         return {**block, "input": dict[str, object]()}
     return block
 

@@ -73,6 +73,30 @@ def test_thoughts_return_unchanged_to_their_model_only(by: str) -> None:
     assert body["messages"][2]["content"][0]["tool_use_id"] == ("toolu_9" if own else "toolu_1")
 
 
+def test_turn_goes_back_in_neutral_form_if_a_call_in_its_blocks_was_not_kept() -> None:
+    extra = json.dumps({BLOCKS: [THINKING, USE, {**USE, "id": "toolu_2"}]})
+    called = messages.assistant("", (ASK,), extra, MAKER)
+    body = sent(messages.user("hi"), called, messages.tool("toolu_1", "one"), messages.user("t"))
+    assert body["messages"][1]["content"] == [USE]
+
+
+def test_text_that_is_empty_is_no_block() -> None:
+    head = b'{"model":"m","messages":['
+    body = head + b",".join([messages.system(""), messages.user("hi"), messages.assistant("", ()), messages.user("t")])
+    request = json.loads(FORMAT.encode(body + b"]}", "m").body)
+    assert "system" not in request
+    (turn,) = request["messages"]
+    assert [block["text"] for block in turn["content"]] == ["hi", "t"]
+
+
+@pytest.mark.parametrize("arguments", ["[1]", "broken", '{"n":1e999}', "[" * 10_000])
+def test_arguments_that_are_no_object_are_sent_as_none(arguments: str) -> None:
+    call = {"id": "x", "type": "function", "function": {"name": "a", "arguments": arguments}}
+    called = json.dumps({"role": "assistant", "content": None, "tool_calls": [call]}).encode()
+    body = sent(messages.user("hi"), called, messages.tool("x", "one"), messages.user("t"))
+    assert body["messages"][1]["content"] == [{"type": "tool_use", "id": "x", "name": "a", "input": {}}]
+
+
 def test_images_and_documents_are_blocks() -> None:
     media = [
         Media(file="f", media_type="image/png", data="QQ=="),
