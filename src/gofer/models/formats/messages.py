@@ -4,6 +4,7 @@ Source: the types of its SDK. A turn of the assistant goes back as the blocks in
 but only to the model that wrote it.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gofer.models.answer_text import split_thoughts
@@ -50,6 +51,11 @@ _PLAIN = ("text", "tool_use")
 """Types of blocks that their neutral form holds whole."""
 _OWN = ("messages", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "output_schema", "alternate_roles")
 _RENAMED = {"max_completion_tokens": "max_tokens", "stop": "stop_sequences"}
+
+
+_ID = re.compile("[A-Za-z0-9_-]+")
+"""The ids of calls that the vendor takes; other models write dots and colons. Source: its words when it refuses one."""
+_NOT_IN_IDS = re.compile("[^A-Za-z0-9_-]")
 
 
 class Messages:
@@ -185,7 +191,11 @@ def _blocks(message: Mapping[str, object], ids: dict[str, str], own: bool) -> It
         case "assistant":
             if text := split_thoughts(as_text(message.get("content"))).text.strip():
                 yield {"type": "text", "text": text}
-            yield from map(_call, calls)
+            for call in calls:
+                id_ = as_text(call.get("id"))
+                if not _ID.fullmatch(id_):
+                    ids[id_] = f"call_{len(ids)}_{_NOT_IN_IDS.sub('_', id_)}"
+                yield _call(call, ids.get(id_, id_))
         case _:
             yield from _content(message.get("content"))
 
@@ -201,13 +211,13 @@ def _own_blocks(message: Mapping[str, object], calls: Sequence[object]) -> Seque
     return []
 
 
-def _call(call: Mapping[str, object]) -> Mapping[str, object]:
+def _call(call: Mapping[str, object], id_: str) -> Mapping[str, object]:
     function = as_object(call.get("function"))
     try:
         given = as_object(decode(as_text(function.get("arguments")).encode()))
     except BadRequest:
         given = dict[str, object]()
-    return {"type": "tool_use", "id": call.get("id"), "name": function.get("name"), "input": given}
+    return {"type": "tool_use", "id": id_, "name": function.get("name"), "input": given}
 
 
 def _content(content: object) -> Iterator[Mapping[str, object]]:

@@ -80,6 +80,16 @@ def test_turn_goes_back_in_neutral_form_if_a_call_in_its_blocks_was_not_kept() -
     assert body["messages"][1]["content"] == [USE]
 
 
+def test_ids_of_another_model_are_written_in_the_letters_that_the_vendor_takes() -> None:
+    called = messages.assistant("", (ToolAsk("f.a:0", "a", "{}"), ToolAsk("f.a.0", "a", "{}")))
+    body = sent(
+        messages.user("hi"), called, messages.tool("f.a:0", "1"), messages.tool("f.a.0", "2"), messages.user("t")
+    )
+    ids = [block["id"] for block in body["messages"][1]["content"]]
+    assert ids == ["call_0_f_a_0", "call_1_f_a_0"]
+    assert [block.get("tool_use_id") for block in body["messages"][2]["content"]] == [*ids, None]
+
+
 def test_text_that_is_empty_is_no_block() -> None:
     head = b'{"model":"m","messages":['
     body = head + b",".join([messages.system(""), messages.user("hi"), messages.assistant("", ()), messages.user("t")])
