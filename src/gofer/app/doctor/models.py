@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from gofer.app.doctor.finding import Finding, works, wrong
 from gofer.app.model_endpoints import ModelAccess
 from gofer.check.models import NamedModel, not_served
-from gofer.models.failures import provider_error_of
-from gofer.models.language_model import Answer, Refused, Unavailable, Unusable
+from gofer.models.failures import provider_error_of, said_by
+from gofer.models.language_model import Answer, Unavailable, Unusable
 from gofer.models.served_model import ServedModel
+from gofer.values import messages
 from gofer.values.canonical_json import encode
 from gofer.values.errors import RunStopped
 from gofer.workflows.load import Catalog, Loaded
@@ -18,11 +19,14 @@ SECONDS = 60.0
 """The longest wait for one answer. A local model that is asked for the first time is loaded first."""
 _MOST_TOKENS = 1_000
 """Tokens for the answer: a model may think before it calls a tool."""
-_QUESTION = {"role": "user", "content": "Call the tool report_status once, with the status ok."}
-_TOOL = {
+SYSTEM = messages.system("You report the status of systems.")
+QUESTION = messages.user("Call the tool report_status once, with the status ok.")
+REPORT = "report_status"
+"""The name of the tool that a model is asked to call."""
+TOOL = {
     "type": "function",
     "function": {
-        "name": "report_status",
+        "name": REPORT,
         "description": "Report the status of a system.",
         "parameters": {
             "type": "object",
@@ -48,14 +52,21 @@ async def unserved(access: ModelAccess, named: Sequence[NamedModel]) -> Sequence
 
 
 async def _has(access: ModelAccess, model: ServedModel) -> bool:
-    body = {"model": model.name, "messages": [_QUESTION], "max_completion_tokens": 1, **model.parameters}
     try:
-        await access.of(model.endpoint).ask(encode(body), SECONDS)
+        await ask(access, model, [QUESTION], max_completion_tokens=1)
     except (Unavailable, Unusable, RunStopped) as error:
         # Any other failure, such as a wrong key, says nothing about the name.
         found = provider_error_of(error)
         return found is None or found.failure != "unknown_model"
     return True
+
+
+async def ask(access: ModelAccess, model: ServedModel, said: Sequence[bytes], **params: object) -> Answer:
+    """Return the answer to a small request of the form that runs send. Raises the errors of `Model.ask`."""
+    few = {"max_completion_tokens": _MOST_TOKENS, **model.parameters, **params}
+    head = encode({**few, "model": model.name, "stream": False})[:-1]
+    body = head + b',"messages":[' + b",".join([SYSTEM, *said]) + b"]}"
+    return await access.of(model.endpoint).ask(body, SECONDS)
 
 
 def _acting(loaded: Loaded) -> Iterator[ServedModel]:
@@ -68,24 +79,27 @@ def _acting(loaded: Loaded) -> Iterator[ServedModel]:
 
 async def _model(access: ModelAccess, model: ServedModel, *, acts: bool) -> Finding:
     subject = f"model {model.name}"
-    body = {"model": model.name, "messages": [_QUESTION], "max_completion_tokens": _MOST_TOKENS, **model.parameters}
-    if acts:
-        body["tools"] = [_TOOL]
     try:
-        answer = await access.of(model.endpoint).ask(encode(body), SECONDS)
-    except Unavailable as error:
-        return Finding(subject, "away", str(error), "Look again in some minutes; runs wait meanwhile.")
-    except Unusable as error:
-        return wrong(subject, str(error), "")
-    except (Refused, RunStopped) as error:
-        return wrong(subject, str(error), "")
-    return _judged(subject, answer, acts=acts)
+        answer = await ask(access, model, [QUESTION], **({"tools": [TOOL]} if acts else {}))
+    except (Unavailable, Unusable, RunStopped) as error:
+        return failed(subject, error)
+    return judged(subject, answer, acts=acts)
 
 
-def _judged(subject: str, answer: Answer, *, acts: bool) -> Finding:
+def failed(subject: str, error: Unavailable | Unusable | RunStopped) -> Finding:
+    """Return the finding of a model that gave no answer."""
+    # Only the question above was asked, so the provider's words hold nothing of a run.
+    said = said_by(error)
+    if isinstance(error, Unavailable):
+        return Finding(subject, "away", said, "Look again in some minutes; runs wait meanwhile.")
+    return wrong(subject, said, "")
+
+
+def judged(subject: str, answer: Answer, *, acts: bool) -> Finding:
+    """Return the finding of an answer to the question above."""
     if not acts:
         return works(subject, "answers")
-    if any(ask.tool == "report_status" for ask in answer.asks):
+    if any(one.tool == REPORT for one in answer.asks):
         return works(subject, "answers, and calls tools")
     if answer.finish == "length":
         return works(subject, f"answers; it thought for {_MOST_TOKENS} tokens, so no call of a tool was seen")

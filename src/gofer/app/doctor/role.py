@@ -1,0 +1,90 @@
+"""The models of one role, each asked what runs need of it: calls of tools, several messages of one role, parameters."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from gofer.app.doctor.finding import Finding, works
+from gofer.app.doctor.models import QUESTION, TOOL, ask, failed, judged
+from gofer.app.model_endpoints import ModelAccess
+from gofer.models.abilities import UNKNOWN_WINDOW
+from gofer.models.failures import said_by
+from gofer.models.language_model import Answer, Refused, Unavailable, Unusable
+from gofer.models.served_model import ServedModel
+from gofer.values import messages
+from gofer.values.errors import ConfigError, RunStopped
+from gofer.workflows.model_roles import Roles
+
+_OPTIONS: Mapping[str, Mapping[str, object]] = {
+    "`reasoning: {effort: low}`": {"reasoning": {"effort": "low"}},
+    "`temperature` and `seed`": {"temperature": 0, "seed": 1},
+}
+"""What workflow files may set, and a model or its server may refuse; each is asked for together with a tool."""
+_SIZE = "Write `window: …` for it in agents/defaults.yaml: the tokens that its server is started with."
+
+
+async def role(access: ModelAccess, roles: Roles, name: str) -> Sequence[Finding]:
+    """Return what each model of a role can do, from at most four small requests. Raises ConfigError."""
+    if name not in roles.models:
+        known = ", ".join(roles.models) or "none"
+        raise ConfigError(f"agents/defaults.yaml has no role {name[:80]!r}; write one of its roles: {known}.")
+    # One after the other, because a server on one machine may have to load each model in place of the one before.
+    return [finding for model in roles.of(name) for finding in await _model(access, model)]
+
+
+async def _model(access: ModelAccess, model: ServedModel) -> Sequence[Finding]:
+    subject = f"model {model.asked_at}"
+    try:
+        answer = await ask(access, model, [QUESTION], tools=[TOOL])
+    except (Unavailable, Unusable, RunStopped) as error:
+        found = failed(subject, error)
+        where = model.endpoint.base_url or access.default_url
+        return [Finding(subject, found.state, f"asked at {where}: {found.text}", found.remedy)]
+    return [
+        judged(subject, answer, acts=True),
+        await _conversation(access, model, answer),
+        *[await _option(access, model, words, params) for words, params in _options(model)],
+        _window(model),
+    ]
+
+
+async def _conversation(access: ModelAccess, model: ServedModel, answer: Answer) -> Finding:
+    """Return whether the model takes a conversation as runs send it: two messages at first, and one after results."""
+    subject = f"model {model.asked_at}"
+    said = [messages.user("The status is ok."), QUESTION]
+    taken = "two messages of one role in a row"
+    if answer.asks:
+        by = {"api": answer.api, "model": model.asked_at}
+        results = (messages.tool(one.id, "Reported.") for one in answer.asks)
+        said += [messages.assistant(answer.text, answer.asks, answer.extra, by), *results]
+        said.append(messages.user("Say in one word that it is done."))
+        taken = f"{taken}, and results of tools"
+    try:
+        await ask(access, model, said, tools=[TOOL])
+    except (Unavailable, Unusable, RunStopped) as error:
+        return failed(subject, error)
+    joined = ", which `alternate_roles` joins" if model.parameters.get("alternate_roles") else ""
+    return works(subject, f"takes {taken}{joined}")
+
+
+def _options(model: ServedModel) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield the options that the first request did not have."""
+    for words, params in _OPTIONS.items():
+        if not params.keys() & model.parameters.keys():
+            yield words, params
+
+
+async def _option(access: ModelAccess, model: ServedModel, words: str, params: Mapping[str, object]) -> Finding:
+    subject = f"model {model.asked_at}"
+    try:
+        await ask(access, model, [QUESTION], tools=[TOOL], **params)
+    except Refused as error:
+        return Finding(subject, "off", f"refuses {words}: {said_by(error)}", "Leave it out for this model.")
+    except (Unavailable, Unusable, RunStopped) as error:
+        return failed(subject, error)
+    return works(subject, f"takes {words}")
+
+
+def _window(model: ServedModel) -> Finding:
+    subject = f"model {model.asked_at}"
+    if model.ability and model.ability.window:
+        return works(subject, f"counts with a window of {model.ability.window:,} tokens")
+    return Finding(subject, "off", f"its window is not known, so {UNKNOWN_WINDOW:,} tokens count", _SIZE)

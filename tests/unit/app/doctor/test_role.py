@@ -1,0 +1,154 @@
+"""The questions to each model of a role, at servers that take them, refuse some of them, or are no model."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gofer.app.doctor.finding import Finding
+from gofer.app.doctor.role import role
+from gofer.app.embedded.server import serve
+from gofer.app.model_endpoints import models_of
+from gofer.app.settings import read_settings
+from gofer.values.errors import ConfigError
+from gofer.workflows.model_roles import EndpointForm, RoleModel, Roles
+from support.http import loopback
+from support.models import mistral_template
+
+pytestmark = pytest.mark.anyio
+Answers = Callable[[dict[str, Any]], Response]
+
+
+def calls(body: dict[str, Any]) -> Response:
+    """Answer a question with the call, and results with a word."""
+    function = {"name": "report_status", "arguments": '{"status": "ok"}'}
+    if body["messages"][-1]["role"] == "tool" or body["messages"][-1]["content"].startswith("Say"):
+        return said("done")
+    call = {"id": "c1", "type": "function", "function": function}
+    message = {"content": None, "tool_calls": [call]}
+    return JSONResponse({"model": "m", "choices": [{"finish_reason": "tool_calls", "message": message}]})
+
+
+def said(text: str) -> Response:
+    return JSONResponse({"model": "m", "choices": [{"finish_reason": "stop", "message": {"content": text}}]})
+
+
+def strict(body: dict[str, Any]) -> Response:
+    return calls(body) if mistral_template.alternates(body["messages"]) else mistral_template.refused()
+
+
+def no_options(body: dict[str, Any]) -> Response:
+    if "reasoning_effort" in body and "tools" in body:
+        words = "Function tools with reasoning_effort are not supported for m; use /v1/responses"
+        error = {"message": words, "type": "invalid_request_error", "param": "reasoning_effort"}
+        return JSONResponse({"error": error}, 400)
+    return calls(body)
+
+
+async def found_at(answers: Answers, path: str = "/v1", **about: Any) -> tuple[Sequence[Finding], list[dict[str, Any]]]:
+    """Return the findings about a model that a server plays, and its requests."""
+    seen: list[dict[str, Any]] = []
+
+    async def answer(request: Request) -> Response:
+        seen.append(json.loads(await request.body()))
+        return answers(seen[-1])
+
+    async with serve(Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"])])) as url:
+        found = await examined(url + path, **about)
+    return found, seen
+
+
+async def examined(url: str, **about: Any) -> Sequence[Finding]:
+    settings = read_settings({"MODEL_BASE_URLS": url})
+    model = RoleModel(name="m", endpoint="ours", **about)
+    roles = Roles({"default": (model,)}, {"ours": EndpointForm(base_url=url)})
+    async with loopback.client() as http:
+        return await role(models_of(settings, http), roles, "default")
+
+
+def texts(found: Sequence[Finding]) -> list[tuple[str, str]]:
+    assert {one.subject for one in found} == {"model ours/m"}
+    return [(one.state, one.text) for one in found]
+
+
+async def test_model_that_takes_everything_is_asked_four_times() -> None:
+    found, seen = await found_at(calls, window=8_192)
+    assert texts(found) == [
+        ("works", "answers, and calls tools"),
+        ("works", "takes two messages of one role in a row, and results of tools"),
+        ("works", "takes `reasoning: {effort: low}`"),
+        ("works", "takes `temperature` and `seed`"),
+        ("works", "counts with a window of 8,192 tokens"),
+    ]
+    assert [len(body["messages"]) for body in seen] == [2, 6, 2, 2]
+
+
+async def test_template_that_demands_alternating_roles_is_named_with_its_remedy() -> None:
+    found, _ = await found_at(strict)
+    state, text = texts(found)[1]
+    assert (state, "write `alternate_roles: true` for this model" in text) == ("wrong", True)
+    assert "The provider says: " in text
+    assert "conversation roles must alternate" in text
+
+
+async def test_alternating_roles_of_the_file_are_sent() -> None:
+    found, seen = await found_at(strict, parameters={"alternate_roles": True})
+    assert (
+        texts(found)[1][1]
+        == "takes two messages of one role in a row, and results of tools, which `alternate_roles` joins"
+    )
+    assert [message["role"] for message in seen[1]["messages"]] == ["system", "user", "assistant", "tool"]
+
+
+async def test_refused_option_is_no_fault_and_the_provider_is_quoted() -> None:
+    found, _ = await found_at(no_options)
+    state, text = texts(found)[2]
+    assert (state, text.startswith("refuses `reasoning: {effort: low}`: ")) == ("off", True)
+    assert "use /v1/responses" in text
+    assert [one.state for one in found] == ["works", "works", "off", "works", "off"]
+    assert found[-1].text == "its window is not known, so 128,000 tokens count"
+
+
+async def test_model_without_calls_is_wrong_and_is_asked_on_in_words() -> None:
+    found, seen = await found_at(lambda body: said("The status is ok."))
+    assert texts(found)[0][0] == "wrong"
+    assert texts(found)[1] == ("works", "takes two messages of one role in a row")
+    assert [message["role"] for message in seen[1]["messages"]] == ["system", "user", "user"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "state", "words"),
+    [
+        (Response("<html>", 200), "/v1", "wrong", "was not JSON"),
+        (said("x"), "/v2", "wrong", "no endpoint of a model"),
+        (JSONResponse({"error": {"message": "bad key", "code": "invalid_api_key"}}, 401), "/v1", "wrong", "API key"),
+        (JSONResponse({"error": {"message": "model 'm' not found"}}, 404), "/v1", "wrong", "model 'm' not found"),
+        (JSONResponse({"error": {"message": "loading model"}}, 503), "/v1", "away", "loading model"),
+    ],
+)
+async def test_server_that_gives_no_answer_is_asked_once_and_named(
+    answer: Response, path: str, state: str, words: str
+) -> None:
+    (found,), seen = await found_at(lambda body: answer, path)
+    assert (found.state, words in found.text) == (state, True), found
+    assert found.text.startswith("asked at http://127.0.0.1:")
+    assert len(seen) <= 1
+
+
+async def test_address_without_a_server_is_named(free_tcp_port: int) -> None:
+    (found,) = await examined(f"http://127.0.0.1:{free_tcp_port}/v1")
+    assert found.state == "away"
+    assert f"http://127.0.0.1:{free_tcp_port}/v1" in found.text
+
+
+async def test_unknown_role_is_refused_with_the_roles_of_the_file() -> None:
+    async with httpx2.AsyncClient() as http:
+        access = models_of(read_settings({"OPENAI_API_KEY": "k"}), http)
+        with pytest.raises(ConfigError, match="no role 'smal'; write one of its roles: small, big"):
+            await role(access, Roles({"small": (RoleModel(name="m"),), "big": (RoleModel(name="n"),)}), "smal")
