@@ -90,7 +90,7 @@ def test_ids_of_another_model_are_written_in_the_letters_that_the_vendor_takes()
     assert [block.get("tool_use_id") for block in body["messages"][2]["content"]] == [*ids, None]
 
 
-def test_text_that_is_empty_is_no_block() -> None:
+def test_empty_text_is_no_block() -> None:
     head = b'{"model":"m","messages":['
     body = head + b",".join([messages.system(""), messages.user("hi"), messages.assistant("", ()), messages.user("t")])
     request = json.loads(FORMAT.encode(body + b"]}", "m").body)

@@ -79,7 +79,7 @@ def test_history_only_grows_with_each_answer() -> None:
     assert not refusal(as_object(decode(wire.body)))
 
 
-async def test_thoughts_go_back_over_http_to_a_server_that_demands_them() -> None:
+async def test_server_that_demands_thoughts_gets_these_back() -> None:
     body = next(case["body"] for case in ANSWERS if case["name"] == "thoughts before call")
     items = json.loads(body)["output"]
 
