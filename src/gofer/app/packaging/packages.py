@@ -59,8 +59,6 @@ NEVER = (
     "sources/webhook/senders.py",
 )
 """The folders and modules of `gofer` that no package contains, because only commands and programs use them."""
-ASKING = ("models/formats", "models/remote.py")
-"""The modules of `gofer` that ask models, which receivers never do."""
 _SHIPPED = "shipped"
 """The folder of an installed wheel with what it ships to companies."""
 FILES: Mapping[str, Sequence[str]] = {
@@ -126,7 +124,7 @@ def _add_libraries(kind: str, target: Path, uv: str, take: Take) -> None:
 
 def copy_own(handler: str, target: Path, root: Path) -> None:
     """Copy Gofer, the handler and the company's folders into a package, and compile the workflows."""
-    _copy_gofer(target, ASKING if KINDS[handler] == "ingress" else ())
+    _copy_gofer(target)
     (target / "handlers").mkdir()
     for name in ("__init__", handler):
         shutil.copy(root / "handlers" / f"{name}.py", target / "handlers")
@@ -141,9 +139,9 @@ def copy_own(handler: str, target: Path, root: Path) -> None:
         (target / "agents" / PRICE_LIST).write_text(price_list(root / "agents"))
 
 
-def _copy_gofer(target: Path, also_left_out: Sequence[str]) -> None:
+def _copy_gofer(target: Path) -> None:
     source = Path(gofer.__file__).parent
-    left_out = {source / name for name in (*NEVER, *also_left_out, _SHIPPED)}
+    left_out = {source / name for name in (*NEVER, _SHIPPED)}
 
     def ignored(folder: str, names: list[str]) -> Sequence[str]:
         return [name for name in names if name == "__pycache__" or Path(folder, name) in left_out]
