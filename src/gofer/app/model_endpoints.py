@@ -34,7 +34,8 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     # Both ids belong to the account of the default endpoint, so other endpoints never get them.
     ids = {"OpenAI-Organization": settings.openai_organization, "OpenAI-Project": settings.openai_project}
     account = {name: value for name, value in ids.items() if value}
-    return remote_endpoint(http, _default_url(settings), replace(DEPLOYED, key=settings.openai_api_key), account)
+    at = replace(DEPLOYED, key=settings.openai_api_key)
+    return remote_endpoint(http, _default_url(settings), at, account, api=settings.openai_api_format)
 
 
 class NoDefault:

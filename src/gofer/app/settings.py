@@ -14,6 +14,7 @@ from gofer.sources.receiver_spec import ReceiverSpec
 from gofer.sources.receivers import RECEIVERS, SETTINGS
 from gofer.sources.settings import SourceSettings, read_credential, read_secrets, read_source_settings, read_url
 from gofer.values.errors import ConfigError
+from gofer.values.messages import APIS
 from gofer.values.outside import is_base_url
 from gofer.values.proxies import DIRECT, Proxies
 from gofer.values.secret import Secret
@@ -103,6 +104,8 @@ class Settings:
     """OPENAI_ORG_ID: the organization that requests to the default endpoint belong to."""
     openai_project: str = ""
     """OPENAI_PROJECT_ID: the project that requests to the default endpoint belong to."""
+    openai_api_format: str = ""
+    """OPENAI_API_FORMAT: the format of the default endpoint; empty means the native one of its base URL."""
     simulated: bool = False
     """Whether simulators replace the outside systems. The code that starts them sets it, never the environment."""
     offline: bool = False
@@ -155,6 +158,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
         **{name: text for spec in RECEIVERS for name, text in settings.sources.texts(spec.acts_with).items()},
         "OPENAI_API_KEY": settings.openai_api_key.reveal(),
         "OPENAI_BASE_URL": settings.openai_base_url,
+        "OPENAI_API_FORMAT": settings.openai_api_format,
         "MODEL_BASE_URLS": ",".join(sorted(settings.model_base_urls)),
         **{name: key.reveal() for name, key in settings.model_keys.items()},
         "OTEL_EXPORTER_OTLP_ENDPOINT": "",
@@ -182,7 +186,15 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         environment=environment,
         openai_organization=_credential("OPENAI_ORG_ID", environment).reveal(),
         openai_project=_credential("OPENAI_PROJECT_ID", environment).reveal(),
+        openai_api_format=_api_format(environment.get("OPENAI_API_FORMAT", "").strip()),
     )
+
+
+def _api_format(text: str) -> str:
+    """Return the name of a format, or an empty text. Raises ConfigError."""
+    if text and text not in APIS:
+        raise ConfigError(f"OPENAI_API_FORMAT is {text[:40]!r}; write one of {', '.join(APIS)}, or leave it out.")
+    return text
 
 
 def _alarms(text: str) -> Secret:

@@ -29,8 +29,6 @@ from gofer.workflows.output import read_answer
 from gofer.workflows.reply_template import render
 from gofer.workflows.schema import Limits, Workflow
 
-MODEL_SECONDS = 300.0
-"""Longest time of one model for one answer."""
 LEAST_SECONDS = 60.0
 """Shortest time of one model for one answer, even if the run has less left: less would look like an outage."""
 
@@ -148,7 +146,7 @@ async def _ask(step: WorkingStep, bundle: Bundle, window: ContextWindow) -> gate
     if stop := gates.model_call(step.own.progress, limits, step.own.now_ms()):
         return stop
     left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
-    timeout = min(MODEL_SECONDS, max(left, LEAST_SECONDS))
+    timeout = max(left, LEAST_SECONDS)
     end = _tail(step, limits, window)
     epoch = step.own.conversation.epoch
     # Compaction may use a model call, so the limit is checked again after it.

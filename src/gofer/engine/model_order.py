@@ -20,6 +20,8 @@ from gofer.values.messages import ProviderError, asked_at
 
 ATTEMPTS = 3
 """Attempts of one model with one request."""
+MODEL_SECONDS = 300.0
+"""Longest time of one model for one answer, unless its description sets a `timeout`."""
 LONGEST_PAUSE = 60.0
 """Longest pause between two attempts, in seconds; a model with a longer pause counts as unavailable."""
 LONGEST_PARKED = 900.0

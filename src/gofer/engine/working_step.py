@@ -113,7 +113,7 @@ class WorkingStep:
         timeout: float,
         weigh: Callable[[str], Weights] | None = None,
     ) -> None:
-        """Ask the models one after the other, `timeout` seconds each, and note the first answer.
+        """Ask the models one after the other, at most `timeout` seconds each, and note the first answer.
 
         `weigh` returns the estimates for the model that is asked. Raises RunStopped when no model will answer, Parked
         when one may answer later, Cancelled or OutOfTime when nothing new may begin.
@@ -156,12 +156,13 @@ class WorkingStep:
                 continue
             if failures:
                 own.note(model_order.deferral(call, failures[-1].error))
-            await own.begin(timeout, [call])
+            seconds = min(timeout, candidate.model.timeout or model_order.MODEL_SECONDS)
+            await own.begin(seconds, [call])
             intent, body = intend(candidate.params)
             request = own.note(intent)
             await own.commit()
             try:
-                return await own.ask(candidate.model, body, timeout, request)
+                return await own.ask(candidate.model, body, seconds, request)
             except (TemporaryError, RunStopped) as error:
                 own.report_failure(error)
                 failures.append(model_order.Failure(candidate.model.endpoint, error))

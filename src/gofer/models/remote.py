@@ -13,12 +13,12 @@ from typing_extensions import override
 
 from gofer.models.failures import failed, provider_error
 from gofer.models.formats.chat_completions import ChatCompletions
-from gofer.models.formats.format import Api, Format, native_api
+from gofer.models.formats.format import Format, native_api
 from gofer.models.formats.messages import Messages
 from gofer.models.formats.responses import Responses
 from gofer.models.language_model import DEPLOYED, Access, Answer, RemoteModel, Unavailable, Unusable
 from gofer.values.canonical_json import as_object, decode
-from gofer.values.messages import ENDPOINT, ProviderError, asked_at
+from gofer.values.messages import ENDPOINT, Api, ProviderError, asked_at
 
 FORMATS: Mapping[Api, Format] = {
     "responses": Responses(),
@@ -28,6 +28,8 @@ FORMATS: Mapping[Api, Format] = {
 """Each format by its name."""
 ANSWER_BYTES = 10_000_000
 """Largest answer, in bytes."""
+STREAM_SECONDS = 3_600.0
+"""Longest time of an answer that is read as it is written."""
 ERROR_BYTES = 100_000
 """Bytes that are read of an error in place of an answer."""
 
@@ -70,9 +72,10 @@ class RemoteEndpoint(RemoteModel):
     async def ask(self, body: bytes, timeout: float) -> Answer:
         wire = self.format.encode(body, self._by(body))
         try:
-            # The timeouts of the client are for each read and write, so there are none; this is for the whole exchange.
-            async with asyncio.timeout(timeout):
-                response = await self._exchange(wire.body)
+            # The timeouts of the client are for each read and write, so there are none. This is for the whole exchange,
+            # or in a stream for each silence.
+            async with asyncio.timeout(timeout) as silence:
+                response = await self._exchange(wire.body, _Patience(silence, timeout, wire.stream))
         except TimeoutError as error:
             text = f"The model did not answer within {timeout:.0f} seconds."
             raise Unavailable(text, ProviderError("unreachable")) from error
@@ -92,7 +95,7 @@ class RemoteEndpoint(RemoteModel):
         model = as_object(decode(b"{" + found[0] + b"}"))["model"] if found else ""
         return asked_at({"model": model, ENDPOINT: self.name})
 
-    async def _exchange(self, body: bytes) -> "_Response":
+    async def _exchange(self, body: bytes, patience: "_Patience") -> "_Response":
         """Return the response. Raises Unusable when its body is too large, and the errors of the HTTP client."""
         base = httpx2.URL(self.base_url)
         url = base.copy_with(path=f"{base.path.rstrip('/')}{self.format.path}")
@@ -102,7 +105,7 @@ class RemoteEndpoint(RemoteModel):
         response = await self.http.send(request, stream=True)
         try:
             if response.is_success:
-                content = await _read(response, self.at)
+                content = await _read(response, self.at, patience)
             else:
                 content = await _beginning(response)
         finally:
@@ -137,9 +140,26 @@ def remote_endpoint(
     return RemoteEndpoint(http, base_url, at, FORMATS.get(chosen, FORMATS["chat_completions"]), name, account)
 
 
-async def _read(response: httpx2.Response, at: Access) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Patience:
+    """The time limit of an exchange: an answer that is being written as a stream is not a dead one."""
+
+    silence: asyncio.Timeout
+    seconds: float
+    stream: bool
+    began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+
+    def note(self) -> None:
+        """Begin the silence again, within STREAM_SECONDS from the start."""
+        if self.stream:
+            now = asyncio.get_running_loop().time()
+            self.silence.reschedule(min(now + self.seconds, self.began + STREAM_SECONDS))
+
+
+async def _read(response: httpx2.Response, at: Access, patience: _Patience) -> bytes:
     raw = bytearray()
     async for chunk in response.aiter_bytes():
+        patience.note()
         raw += chunk
         if len(raw) > ANSWER_BYTES:
             raise Unusable(f"The model's answer was larger than {ANSWER_BYTES} bytes; check {at.url_setting}.")

@@ -146,6 +146,8 @@ class ServedModel:
     """The ability; None uses the table of the process, as for runs from before files described models."""
     parameters: Mapping[str, object] = field(default_factory=dict[str, object], kw_only=True)
     """Parameters of every request to this model, beside those of the workflow."""
+    timeout: float | None = field(default=None, kw_only=True)
+    """The most seconds of silence, while the answer is read as it is written; None waits for the whole answer."""
 
     @property
     def asked_at(self) -> str:
@@ -163,6 +165,7 @@ class ServedModel:
             "price": self.price and self.price.to_json(),
             "ability": ability and {"window": ability.window, "vision": ability.vision, "pdf": ability.pdf},
             "parameters": dict(self.parameters),
+            **({"timeout": self.timeout} if self.timeout else {}),
         }
 
 
@@ -218,6 +221,7 @@ def model_from_json(value: object) -> ServedModel:
         price=_price(as_object(kept.get("price"))),
         ability=_ability(as_object(kept.get("ability"))),
         parameters=as_object(kept.get("parameters")),
+        timeout=_number(kept, "timeout") or None,
     )
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from gofer.values.canonical_json import MAX_DEPTH, as_object, clean, deeper_than, encode, finite, refuse_constant
 
@@ -80,6 +80,9 @@ class Usage:
         )
 
 
+Api = Literal["responses", "chat_completions", "messages"]
+"""The formats in which models are asked, as files and journals name them."""
+APIS: Sequence[Api] = get_args(Api)
 BY = "by"
 """The key of an answer in the history that names its maker, `{"api": …, "model": …}`; it is never sent."""
 ENDPOINT = "endpoint"

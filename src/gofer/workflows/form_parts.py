@@ -1,7 +1,7 @@
 """Parts of the forms of workflow files, and the error that their validators raise."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
@@ -54,6 +54,15 @@ Names = Annotated[
 def mistake(message: str, hint: str) -> PydanticCustomError:
     """Return the error of a validator: one sentence says what is wrong, the other what to write instead."""
     return PydanticCustomError("sentence", "{message} {hint}", {"message": message, "hint": hint})
+
+
+class Reasoning(Strict):
+    """How much a model thinks before it answers. Each format says it in its own words."""
+
+    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
+    """How hard the model thinks; by default what its provider sets. Not every model knows every word."""
+    summary: Literal["auto", "concise", "detailed"] | None = None
+    """Whether the provider returns a summary of the thoughts, and how long it is; by default none."""
 
 
 GROUPS = ("members", "guests", "externals", "customers", "bots", "anonymous", "everyone")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, cast
 
-from pydantic import BeforeValidator, Field, ValidationError, field_validator
+from pydantic import BeforeValidator, Field, StrictBool, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from gofer.models.abilities import Abilities, Ability, Read, load_abilities
@@ -23,24 +23,31 @@ from gofer.models.served_model import (
     unlisted,
 )
 from gofer.values.canonical_json import as_list, as_object, as_text, encode
+from gofer.values.messages import Api
 from gofer.values.outside import is_base_url
-from gofer.workflows.form_parts import Name, Number, Strict, Whole, mistake
+from gofer.workflows.form_parts import Name, Number, Reasoning, Strict, Whole, mistake
 from gofer.workflows.sentences import close_match
 
 KEY = re.compile(r"MODEL_KEY_[A-Z0-9]+(_[A-Z0-9]+)*")
 """The form of a variable name that contains an endpoint's key. The default endpoint has its own variable."""
-OWN = ("model", "messages", "tools", "tool_choice", "stream", "endpoint")
+OWN = (
+    *("model", "messages", "tools", "tool_choice", "stream", "endpoint"),
+    *("reasoning", "alternate_roles", "output_schema"),
+)
 """The request parameters that Gofer sets itself."""
 
 
 class EndpointForm(Strict):
-    """An endpoint with OpenAI's Chat Completions API."""
+    """An endpoint that serves models."""
 
     base_url: str
     """The base URL, such as https://api.anthropic.com/v1. The deployment must list it in MODEL_BASE_URLS."""
     key: str = ""
     """The variable that contains the key: MODEL_KEY_<NAME> or OPENAI_API_KEY. Leave it out if the endpoint needs no
     key."""
+    api: Api | None = None
+    """The format in which its models are asked. By default OpenAI's own address is asked in `responses`, Anthropic's in
+    `messages`, and every other in `chat_completions`."""
 
     @field_validator("base_url")
     @classmethod
@@ -103,12 +110,24 @@ class RoleModel(Strict):
     """The most tokens of a request and its answer together; by default the number in the list that comes with Gofer."""
     reads: tuple[Read, ...] | None = None
     """What the model reads besides text: image, pdf; by default as in the table that comes with Gofer."""
+    reasoning: Reasoning | None = None
+    """How much the model thinks, such as {effort: low}; `reasoning` of a workflow file wins."""
+    timeout: Number | None = Field(default=None, ge=10, le=3_600)
+    """The most seconds that the model may stay silent; its answer is then read as it is written. By default an answer
+    may take 300 seconds in all."""
+    alternate_roles: StrictBool = False
+    """Whether the model's template demands that messages of people and of the model alternate."""
     parameters: dict[str, object] = Field(default_factory=dict)
-    """Parameters of every request to the model, besides those of workflows, such as {reasoning_effort: low}."""
+    """Parameters of every request to the model, besides those of workflows, such as {top_p: 0.9}."""
 
     @field_validator("parameters")
     @classmethod
     def _free(cls, value: dict[str, object]) -> dict[str, object]:
+        if "reasoning_effort" in value:
+            raise mistake(
+                "`reasoning_effort` has a key of its own, which every format says in its words.",
+                f"Write `reasoning: {{effort: {str(value['reasoning_effort'])[:20]}}}` beside `parameters`.",
+            )
         if own := sorted({*value} & {*OWN}):
             raise mistake(f"Gofer writes the parameter `{own[0]}` itself.", "Remove it.")
         try:
@@ -175,7 +194,7 @@ class Roles:
     def _served(self, model: RoleModel) -> ServedModel:
         endpoint = Endpoint()
         if form := self.endpoints.get(model.endpoint):
-            endpoint = Endpoint(name=model.endpoint, base_url=form.base_url, key=form.key)
+            endpoint = Endpoint(name=model.endpoint, base_url=form.base_url, key=form.key, api=form.api or "")
         listed = self.look_up(model.name, endpoint.base_url) or Listed(price=None)
         price = listed.price
         if model.price is not None:
@@ -188,8 +207,19 @@ class Roles:
             endpoint=endpoint,
             price=price,
             ability=Ability(model.window or listed.window, vision="image" in reads, pdf="pdf" in reads),
-            parameters=model.parameters,
+            parameters={**model.parameters, **_gofers(model)},
+            timeout=model.timeout,
         )
+
+
+def _gofers(model: RoleModel) -> Mapping[str, object]:
+    """Return the parameters that each format writes in its own words, or not at all."""
+    found: dict[str, object] = {}
+    if model.reasoning is not None:
+        found["reasoning"] = model.reasoning.model_dump(exclude_none=True)
+    if model.alternate_roles:
+        found["alternate_roles"] = True
+    return found
 
 
 def check_endpoints(models: Mapping[str, tuple[RoleModel, ...]], endpoints: Mapping[str, EndpointForm]) -> None:

@@ -19,7 +19,7 @@ from gofer.models.served_model import LookUp
 from gofer.workflows.check_limits import Checks
 from gofer.workflows.feedback_form import Feedback
 from gofer.workflows.foreign_keys import workflow_keys
-from gofer.workflows.form_parts import Name, Names, Number, Strict, Who, Whole, mistake
+from gofer.workflows.form_parts import Name, Names, Number, Reasoning, Strict, Who, Whole, mistake
 from gofer.workflows.grants import Approve, ListedTool
 from gofer.workflows.model_roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.output_schema import Flaw, flaws
@@ -80,7 +80,9 @@ class ModelChoice(Strict):
     seed: Whole | None = Field(default=None, ge=-(2**63))
     """A whole number. The same seed makes answers more alike, if the provider supports it."""
     max_output_tokens: Whole | None = Field(default=None, ge=1)
-    """The most tokens of one answer."""
+    """The most tokens of one answer, its thoughts included."""
+    reasoning: Reasoning | None = None
+    """How much the model thinks, such as {effort: low}; by default as the model's role says."""
 
 
 class Skills(Strict):

@@ -77,13 +77,14 @@ def candidate(choice: ModelChoice, model: ServedModel) -> Candidate:
         "temperature": choice.temperature,
         "seed": choice.seed,
         "max_completion_tokens": choice.max_output_tokens,
+        "reasoning": choice.reasoning and choice.reasoning.model_dump(exclude_none=True),
     }
     params = {
         **model.parameters,
         **{name: value for name, value in chosen.items() if value is not None},
         "model": model.name,
         # Some compatible servers stream by default.
-        "stream": False,
+        "stream": model.timeout is not None,
     }
     if not model.endpoint.is_default:
         params[ENDPOINT] = model.endpoint.name

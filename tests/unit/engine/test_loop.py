@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.engine.loop import LEAST_SECONDS, MODEL_SECONDS, Ending
+from gofer.engine.loop import LEAST_SECONDS, Ending
+from gofer.engine.model_order import MODEL_SECONDS
 from gofer.engine.own_step import OwnStep
 from gofer.journal.entries import LlmRequest, LlmResponse, MessageReceived, Recorded, ToolCall, ToolResult, ToolUnknown
 from gofer.projections import conversation

@@ -7,11 +7,11 @@ from gofer.models.answer_text import AnswerText, split_thoughts
 from gofer.models.failures import error_in, failed
 from gofer.models.formats.alternation import alternating
 from gofer.models.formats.completion_stream import completion_of, is_stream
-from gofer.models.formats.format import MOST_CALLS, NAME_LIMIT, TEXT_LIMIT, Api, Wire, count, is_own, kept, neutral
+from gofer.models.formats.format import MOST_CALLS, NAME_LIMIT, TEXT_LIMIT, Wire, count, is_own, kept, neutral
 from gofer.models.language_model import DEPLOYED, Access, Answer, Unusable
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode, encode_text
 from gofer.values.errors import BadRequest
-from gofer.values.messages import BY, ProviderError, ToolAsk, Usage
+from gofer.values.messages import BY, Api, ProviderError, ToolAsk, Usage
 
 # Some providers refuse a history in which a tool call lacks its thoughts or their signature.
 _THOUGHTS = ("reasoning_content", "reasoning_details")

@@ -6,15 +6,13 @@ with messages as in Chat Completions. A format translates it to the bytes that i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from gofer.models.language_model import Access, Answer
 from gofer.values.canonical_json import as_list, as_object, encode_text
-from gofer.values.messages import BY
+from gofer.values.messages import BY, Api
 
-Api = Literal["responses", "chat_completions", "messages"]
-"""The names of the formats, as files and journals write them."""
 _NATIVE: Mapping[str, Api] = {"api.openai.com": "responses", "api.anthropic.com": "messages"}
 """The formats of the vendors at their own hosts. Every other server is asked by Chat Completions."""
 _NEUTRAL = ("role", "content", "tool_calls")

@@ -14,7 +14,6 @@ from gofer.models.formats.format import (
     MOST_CALLS,
     NAME_LIMIT,
     TEXT_LIMIT,
-    Api,
     Wire,
     count,
     is_own,
@@ -25,7 +24,7 @@ from gofer.models.formats.message_stream import message_of
 from gofer.models.language_model import Access, Answer, Unusable
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode, encode_text
 from gofer.values.errors import BadRequest
-from gofer.values.messages import ProviderError, ToolAsk, Usage
+from gofer.values.messages import Api, ProviderError, ToolAsk, Usage
 
 VERSION = "2026-10-21"
 """The version of the API, which decides what a request may hold. At this one, sampling parameters are refused."""
