@@ -27,7 +27,7 @@ from gofer.app.embedded.server import serve
 from gofer.check.models import price_text, reads_text
 from gofer.journal.entries import LlmRequest, LlmResponse
 from gofer.models.price_library import look_up
-from gofer.models.served_model import ServedModel
+from gofer.models.served_model import Price, ServedModel
 from gofer.sources.workflow_files import load_catalog
 from support.app.company import company
 from support.app.one_workflow import CAPTAIN, DEPLOYS, world
@@ -35,7 +35,13 @@ from support.app.one_workflow import CAPTAIN, DEPLOYS, world
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 BEGIN = "<!-- made by tests/generators/models_table.py -->\n"
 END = "<!-- until here -->\n"
-ENDPOINTS = ("team", "anthropic", "google", "groq")
+ENDPOINTS = {
+    "team": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com/v1",
+    "google": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "groq": "https://api.groq.com/openai/v1",
+}
+"""The endpoints, with the base URL whose prices their models have here: simulated endpoints are free by themselves."""
 MODELS: Mapping[str, Mapping[str, object]] = {
     "one": {"name": "gpt-5.4", "endpoint": "team"},
     "two": {"name": "gpt-5.4-mini", "endpoint": "team"},
@@ -114,7 +120,7 @@ def write_repository(folder: Path, url: str) -> Path:
     agents = folder / "repository" / "agents"
     agents.mkdir(parents=True)
     endpoints = {name: {"base_url": f"{url}/{name}/v1", "key": f"MODEL_KEY_{name.upper()}"} for name in ENDPOINTS}
-    defaults = {"endpoints": endpoints, "models": {role: [dict(model)] for role, model in MODELS.items()}}
+    defaults = {"endpoints": endpoints, "models": {role: [_priced(model)] for role, model in MODELS.items()}}
     (agents / "defaults.yaml").write_text(yaml.safe_dump(defaults))
     for role in MODELS:
         when = [{"slack.message": {"channels": "any", "says": f"*{role}!*"}}]
@@ -124,6 +130,20 @@ def write_repository(folder: Path, url: str) -> Path:
         (agents / f"{role}.yaml").write_text(yaml.safe_dump(workflow))
         (agents / f"{role}.md").write_text("Look at the file.")
     return agents
+
+
+def _priced(model: Mapping[str, object]) -> dict[str, object]:
+    """Return a model with the price that the file must name, because the library knows no price of its endpoint."""
+    price = _listed(str(model["name"]), str(model["endpoint"])).to_json()
+    names = ("input", "cached_input", "cache_write", "cache_write_long", "output")
+    return {"price": {name: price[name] for name in names if name in price}, **model}
+
+
+def _listed(name: str, endpoint: str) -> Price:
+    found = look_up(name, ENDPOINTS[endpoint])
+    assert found is not None
+    assert found.price is not None
+    return found.price
 
 
 def image() -> bytes:
@@ -167,17 +187,17 @@ def rows(found: Mapping[str, Mapping[str, Proof]], agents: Path) -> list[list[st
     """Return the table, one row a model."""
     served = dict(load_catalog(agents, look_up=look_up).defaults.roles(look_up).every())
     hints = [str(one) for one in mistakes(agents)]
-    return [_row(served[role], found[role], hints) for role in MODELS]
+    return [_row(role, served[role], found[role], hints) for role in MODELS]
 
 
-def _row(model: ServedModel, seen: Mapping[str, Proof], hints: list[str]) -> list[str]:
+def _row(role: str, model: ServedModel, seen: Mapping[str, Proof], hints: list[str]) -> list[str]:
     looked = seen["crash.png"]
     said = [hint for hint in hints if f"`{model.name}`" in hint]
     return [
         f"`{looked.body['model']}`",
         f"`{looked.endpoint}`",
         "; ".join(said) or "no mistakes",
-        price_text(model.price),
+        price_text(model.price if "price" in MODELS[role] else _listed(model.name, model.endpoint.name)),
         f"{looked.window():,}",
         reads_text(model),
         "yes" if looked.holds("image_url") else "no",

@@ -147,6 +147,9 @@ def test_conversation_with_a_described_person_is_recorded_and_then_green_without
 ) -> None:
     workflow = small.path / "agents" / "pager.yaml"
     workflow.write_text(workflow.read_text().replace("slack_read_thread", "slack_read_thread, slack_post_message"))
+    defaults = small.path / "agents" / "defaults.yaml"
+    priced = "judge: {name: gpt-4.1, price: {input: 2, output: 8}} "
+    defaults.write_text(defaults.read_text().replace("judge: gpt-4.1 ", priced))
     small.cases(BOOKING)
     code, out, err = gofer(capsys, "eval")
     assert (code, err) == (3, "")

@@ -54,8 +54,14 @@ def test_run_by_hand_prints_one_json_object(capsys: pytest.CaptureFixture[str]) 
     ]
     assert (result["workflow"], result["status"], result["llm_calls"]) == ("answer-here", "done", 1)
     assert result["answer"].startswith("[offline model]")
-    counted = ["input_tokens", "output_tokens", "cached_tokens", "written_tokens", "reasoning_tokens"]
-    assert list(result["usage"]) == [*counted, "cost_usd"]
+    assert list(result["usage"]) == [
+        "input_tokens",
+        "output_tokens",
+        "cached_tokens",
+        "written_tokens",
+        "reasoning_tokens",
+        "cost_usd",
+    ]
     assert result["usage"]["input_tokens"] > 0
 
 

@@ -43,6 +43,11 @@ CLOSED = "http://127.0.0.1:1/v1"
 """An address at which no model answers."""
 
 
+MINI = "{name: gpt-5.4-mini, price: {input: 0.75, cached_input: 0.075, output: 4.5}}"
+STRONG = "{name: gpt-5.4, price: {input: 2.5, cached_input: 0.25, output: 15}}"
+"""The models with their prices, because a model on this machine costs nothing by itself."""
+
+
 def git(folder: Path, *words: str) -> str:
     """Run Git in a folder, and return its output."""
     ended = subprocess.run(["git", "-C", str(folder), *words], check=True, capture_output=True, encoding="utf-8")
@@ -54,6 +59,9 @@ def write_repository(folder: Path, *, with_skill: bool = False) -> None:
     (folder / "agents").mkdir(parents=True)
     for name in ("defaults.yaml", "preamble.md"):
         shutil.copy(ROOT / "agents" / name, folder / "agents")
+    defaults = folder / "agents" / "defaults.yaml"
+    text = defaults.read_text().replace("[gpt-5.4-mini, gpt-5.4]", f"[{MINI}, gpt-5.4]")
+    defaults.write_text(text.replace("suggester: gpt-5.4 ", f"suggester: {STRONG} "))
     (folder / "agents" / f"{NAME}.yaml").write_text(WORKFLOW)
     (folder / PROMPT_FILE).write_text(PROMPT)
     if with_skill:
@@ -326,7 +334,8 @@ def test_proposal_without_a_live_model_for_the_workflow_is_not_proven(
 ) -> None:
     with TicketModel().served() as url:
         defaults = repository / "agents" / "defaults.yaml"
-        named = defaults.read_text().replace("suggester: gpt-5.4", "suggester: {name: gpt-5.4, endpoint: strong}")
+        strong = "{name: gpt-5.4, endpoint: strong, price: {input: 2.5, output: 15}}"
+        named = defaults.read_text().replace(f"suggester: {STRONG}", f"suggester: {strong}")
         defaults.write_text(f'{named}\nendpoints:\n  strong: {{base_url: "{url}", key: ""}}\n')
         git(repository, "commit", "-am", "Ask another endpoint")
         monkeypatch.delenv("OPENAI_BASE_URL", raising=False)

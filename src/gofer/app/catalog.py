@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from gofer.app.settings import read_settings
+from gofer.app.settings import process_variables, read_settings
 from gofer.app.toolbox import build_tools
 from gofer.check.company_tools import check_company
 from gofer.check.dead_names import Former
 from gofer.check.folder import check_folder
 from gofer.check.models import NamedModel, model_table, named_models
-from gofer.models.price_library import look_up
+from gofer.models import price_library
+from gofer.models.served_model import Listed
 from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.company import FOLDER as TOOLS
@@ -20,6 +21,11 @@ from gofer.tools.mocks import Overrides, read_overrides
 from gofer.workflows.load import Catalog
 from gofer.workflows.mistake import Mistake, in_order, refuse
 from gofer.workflows.model_roles import Recorder, Roles
+
+
+def look_up(model: str, base_url: str) -> Listed | None:
+    """Return the listing of a model. The default endpoint is where OPENAI_BASE_URL of this process says."""
+    return price_library.look_up(model, base_url or process_variables().get("OPENAI_BASE_URL", ""))
 
 
 @cache

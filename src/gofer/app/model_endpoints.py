@@ -9,14 +9,11 @@ from gofer.app.settings import Settings
 from gofer.engine.services import refuse_all
 from gofer.models.language_model import DEPLOYED, Access, Answer, Model, Refused
 from gofer.models.remote import remote_endpoint
-from gofer.models.served_model import OPENAI_KEY, Endpoint
+from gofer.models.served_model import OPENAI, OPENAI_KEY, Endpoint
 from gofer.sources.settings import read_credential
 from gofer.values.errors import ConfigError
 from gofer.values.messages import ProviderError
 from gofer.values.secret import Secret
-
-OPENAI = "https://api.openai.com/v1"
-"""The base URL of the default endpoint if OPENAI_BASE_URL is not set."""
 
 Keys = Callable[[str], Secret]
 """Returns the key in a variable, or an empty secret if the variable is not set. May raise TemporaryError."""

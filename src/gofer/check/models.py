@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.models.abilities import TEXT_ONLY
-from gofer.models.served_model import LookUp, Price, ServedModel
+from gofer.models.served_model import FREE, OPENAI, LookUp, Price, ServedModel
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.canonical_json import as_object
 from gofer.workflows.form import fill
@@ -42,7 +42,7 @@ def check_models(workflows: Sequence[Source], folder: FolderDefaults) -> Iterato
             continue
         loc, name = _choice(source)
         # A name that resembles a role is more likely a misspelt role than a model.
-        listed = folder.look_up(name, "") is not None
+        listed = folder.look_up(name, OPENAI) is not None
         if name not in known and (name == "default" or (not listed and close_match(name, known))):
             yield _unknown_role(source, loc, name, folder.source)
 
@@ -181,6 +181,8 @@ def price_text(price: Price | None) -> str:
     """Return a price as text for people."""
     if price is None:
         return "unknown: `tokens` limits its runs, `usd` does not"
+    if price == FREE:
+        return "free"
     base = f"{price.input:g}, {price.cached_input:g}, {price.output:g}"
     above = [f"; above {tokens:,}: {price_text(more)}" for tokens, more in price.above]
     return "".join([base, *above])

@@ -87,10 +87,13 @@ class Prices:
         return price.cost(usage)
 
 
+FREE = Price(input=0.0, cached_input=0.0, output=0.0)
+"""The price of stand-ins, and of models on an own machine or network."""
+
+
 def stand_in_prices() -> Prices:
     """Return the prices of the stand-ins, which are free."""
-    free = Price(input=0.0, cached_input=0.0, output=0.0)
-    return Prices(dict.fromkeys(STAND_INS, free))
+    return Prices(dict.fromkeys(STAND_INS, FREE))
 
 
 def _number(value: Mapping[str, object], name: str) -> float:
@@ -106,6 +109,8 @@ def _known_number(value: Mapping[str, object], name: str) -> float | None:
 
 OPENAI_KEY = "OPENAI_API_KEY"
 """The environment variable with the key of the default endpoint."""
+OPENAI = "https://api.openai.com/v1"
+"""The base URL of the default endpoint if OPENAI_BASE_URL is not set."""
 DEFAULT = "openai"
 """The name of the endpoint that the deployment configures: OpenAI, or OPENAI_BASE_URL."""
 

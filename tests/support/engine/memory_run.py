@@ -39,7 +39,7 @@ from support.models.served import served
 from support.stand_ins import KEY, SetClock, claimed, make_outside
 
 PROVENANCE = Provenance("answer-here", "http://localhost/prompts/answer-here", "run1", "http://localhost/runs/run1")
-PRICES = Prices({"m": Price(input=1.0, cached_input=0.1, output=10.0)})
+PRICES = Prices({"m": Price(input=1.0, cached_input=0.1, output=10.0, cache_write=2.0)})
 
 
 class Unguarded:

@@ -12,6 +12,7 @@ from gofer.journal.coordination import Usage
 from gofer.journal.lineage import run_id
 from gofer.journal.log import Pen, claim
 from gofer.models.language_model import Answer
+from gofer.values import messages
 from gofer.values.canonical_json import encode
 from gofer.values.installation_key import InstallationKey
 from gofer.values.row_tokens import Tokens
@@ -89,6 +90,13 @@ async def test_spent_usd_counts_against_the_limit_for_a_day() -> None:
     )
     made.clock.advance(86_400)
     assert await begin(made, "c") == "two"
+
+
+async def test_tokens_written_to_a_cache_count_against_the_limit_for_a_day() -> None:
+    written = replace(says("one"), usage=messages.Usage(50_000, 0, written_tokens=50_000))
+    made = limited(written, says("two"), person=Allowance(usd_per_day=0.1))
+    await begin(made, "a")
+    assert "used 0.10 USD" in await begin(made, "b")
 
 
 async def test_run_exceeds_the_usd_limit_by_at_most_one_model_call() -> None:

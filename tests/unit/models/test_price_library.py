@@ -37,16 +37,29 @@ def test_written_price_of_every_model_equals_the_price_library(provider) -> None
         ("gpt-5.4-mini", "", 0.75, 400_000),
         ("gpt-5.4-mini-2026-03-17", "", 0.75, 400_000),
         ("claude-sonnet-4-5", "https://api.anthropic.com/v1", 3.0, 200_000),
-        ("claude-sonnet-4-5", "http://127.0.0.1:1/v1", 3.0, 200_000),
-        ("anthropic/claude-sonnet-4-5", "https://gateway.example.com", 3.0, 200_000),
+        ("claude-sonnet-4-5", "http://127.0.0.1:1/v1", 0.0, 200_000),
+        ("our-own-model", "http://10.1.2.3:8000/v1", 0.0, 0),
+        ("our-own-model", "http://[fd00::1]:8000/v1", 0.0, 0),
+        ("our-own-model", "http://host.docker.internal:11434/v1", 0.0, 0),
+        ("our-own-model", "http://studio.local/v1", 0.0, 0),
         ("llama-3.3-70b-versatile", "https://api.groq.com/openai/v1", 0.59, 0),
     ],
 )
-def test_model_price_is_found_by_base_url_or_name(model: str, base_url: str, paid: float, window: int) -> None:
+def test_model_price_is_found_by_base_url_and_costs_nothing_on_an_own_address(
+    model: str, base_url: str, paid: float, window: int
+) -> None:
     found = look_up(model, base_url)
     assert found is not None
     assert found.price is not None
     assert (found.price.input, found.window) == (paid, window)
+
+
+@pytest.mark.parametrize("url", ["https://gateway.example.com/v1", "https://8.8.8.8/v1", "https://local.example.com"])
+def test_model_at_an_unknown_endpoint_has_its_window_and_no_price(url: str) -> None:
+    found = look_up("anthropic/claude-sonnet-4-5", url)
+    assert found is not None
+    assert (found.price, found.window) == (None, 200_000)
+    assert look_up("claude-sonnet-4-5", "") == look_up("claude-sonnet-4-5", "https://api.openai.com/v1")
 
 
 def test_unlisted_model_has_no_guessed_price() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gofer.journal.check_entries import Verdict
+from gofer.journal.entries import Entry, LlmResponse
 from gofer.projections import calls, progress, states
 from gofer.projections.checks import run_checks
 from gofer.projections.checks.check_settings import Settings
@@ -19,6 +20,7 @@ from gofer.projections.requests.context import Snapshot, snapshots
 from gofer.projections.states import States, Transition
 from gofer.projections.tool_names import known_tools, shown_part
 from gofer.values.canonical_json import as_object, encode_text
+from gofer.values.messages import Usage
 
 ONLY_AT_THE_END = frozenset({"no-orphaned-tools"})
 """The checks that say nothing before the end of a run, because its calls are still being made."""
@@ -45,6 +47,9 @@ class RunHealth:
     entered: Mapping[State, int]
     """How often the run entered each state."""
     violations: Sequence[Transition]
+    usage: Usage
+    misses: Mapping[str, int]
+    """How often the provider did not read the beginning of a request from its cache, by its reason."""
     context: Sequence[Snapshot]
     damage: str
     """Why the rest of the journal cannot be read; empty for a complete journal."""
@@ -92,9 +97,15 @@ def _run_health(run: PromptedRun) -> RunHealth:
         durations=_durations(transitions, state),
         entered=Counter(one.after for one in transitions.transitions),
         violations=transitions.violations,
+        usage=state.usage,
+        misses=Counter(reason for one in run.entries if (reason := _miss(one.entry))),
         context=_context(run),
         damage=run.damage,
     )
+
+
+def _miss(entry: Entry) -> str:
+    return entry.cache_miss if isinstance(entry, LlmResponse) else ""
 
 
 def _context(run: PromptedRun) -> Sequence[Snapshot]:

@@ -33,6 +33,7 @@ def health_lines(found: Health) -> Iterator[str]:
     yield from _state_lines(root)
     yield ""
     yield from _context_lines(root.context)
+    yield _cache_line(root)
     yield ""
     if len(found.runs) > 1:
         yield f"Subagent runs: {len(found.runs) - 1}"
@@ -104,6 +105,14 @@ def _context_lines(context: Sequence[Snapshot]) -> Iterator[str]:
             yield f"       ✗ {one.problem}"
     if len(context) > MOST_REQUESTS:
         yield f"  … {counted(len(context) - MOST_REQUESTS, 'emptier request')}"
+
+
+def _cache_line(run: RunHealth) -> str:
+    """Return the line about the providers' caches, with the reasons that they gave for misses."""
+    usage = run.usage
+    read = f"{usage.cached_tokens:,} of {usage.input_tokens:,} input tokens read, {usage.written_tokens:,} written"
+    misses = ", ".join(f"{reason} ×{times}" for reason, times in sorted(run.misses.items()))
+    return f"Cache: {read}; misses: {misses or 'none told'}"
 
 
 def _fullest(context: Sequence[Snapshot]) -> Sequence[Snapshot]:
@@ -218,6 +227,11 @@ def _run_json(run: RunHealth) -> dict[str, object]:
         "verdicts": [_verdict_json(verdict) for verdict in run.verdicts],
         "states": {"entered": dict(run.entered), "duration_ms": dict(run.durations)},
         "violations": [{"address": one.address, "violation": one.violation} for one in run.violations],
+        "cache": {
+            "read_tokens": run.usage.cached_tokens,
+            "written_tokens": run.usage.written_tokens,
+            "misses": dict(run.misses),
+        },
         "context": [_snapshot_json(one) for one in run.context],
     }
 

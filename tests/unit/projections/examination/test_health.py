@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
@@ -11,6 +12,7 @@ from gofer.projections.examination.anomalies import Anomalies, Anomaly
 from gofer.projections.examination.health import Health, health
 from gofer.projections.examination.health_text import health_json, health_lines
 from gofer.projections.prompted_run import PromptedRun
+from gofer.values.messages import Usage
 from support.engine.memory_run import memory_run, says
 from support.engine.prompted_runs import prompted
 
@@ -74,6 +76,16 @@ async def test_health_names_repeats_and_each_request() -> None:
     assert "repeats, calls that returned what they had returned before: look ×2" in shown
     assert "Context: 4 requests, at most " in shown
     assert "no baseline yet; answer-here has 3 other ended runs, and 20 are needed" in shown
+
+
+async def test_health_shows_reads_and_writes_of_the_cache_and_why_it_was_missed() -> None:
+    usage = Usage(1_000, 10, cached_tokens=600, written_tokens=300)
+    made = memory_run(replace(says("Yes."), usage=usage, cache_miss="tools_changed"))
+    await made.run()
+    found = health(await prompted(made), NO_BASELINE)
+    assert "Cache: 600 of 1,000 input tokens read, 300 written; misses: tools_changed ×1" in text(found)
+    cache = {"read_tokens": 600, "written_tokens": 300, "misses": {"tools_changed": 1}}
+    assert cast(list[dict[str, object]], health_json(found)["runs"])[0]["cache"] == cache
 
 
 async def test_health_shows_no_contents() -> None:
