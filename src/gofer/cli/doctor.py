@@ -10,7 +10,7 @@ from pathlib import Path
 from gofer.app.catalog import model_roles
 from gofer.app.doctor.examination import examine
 from gofer.app.doctor.finding import Finding
-from gofer.app.doctor.role import role
+from gofer.app.doctor.role import abilities, models_of_role
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import models_of
 from gofer.app.settings import Settings, process_settings
@@ -60,7 +60,7 @@ async def _examined(settings: Settings, *, offline: bool, role_name: str | None)
     async with http_client(settings.proxies) as client:
         if role_name is not None:
             roles = model_roles(load_catalog(Path.cwd() / "agents"))
-            return await role(models_of(settings, client), roles, role_name)
+            return await abilities(models_of(settings, client), models_of_role(roles, role_name))
         return await examine(settings, Path.cwd(), SharedHttp(client), client, SystemClock(), offline=offline)
 
 

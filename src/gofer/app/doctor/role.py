@@ -21,13 +21,18 @@ _OPTIONS: Mapping[str, Mapping[str, object]] = {
 _SIZE = "Write `window: …` for it in agents/defaults.yaml: the tokens that its server is started with."
 
 
-async def role(access: ModelAccess, roles: Roles, name: str) -> Sequence[Finding]:
-    """Return what each model of a role can do, from at most four small requests. Raises ConfigError."""
+def models_of_role(roles: Roles, name: str) -> Sequence[ServedModel]:
+    """Return the models of a role. Raises ConfigError for a name that is no role."""
     if name not in roles.models:
         known = ", ".join(roles.models) or "none"
         raise ConfigError(f"agents/defaults.yaml has no role {name[:80]!r}; write one of its roles: {known}.")
+    return roles.of(name)
+
+
+async def abilities(access: ModelAccess, models: Sequence[ServedModel]) -> Sequence[Finding]:
+    """Return what each model can do, from at most four small requests."""
     # One after the other, because a server on one machine may have to load each model in place of the one before.
-    return [finding for model in roles.of(name) for finding in await _model(access, model)]
+    return [finding for model in models for finding in await _model(access, model)]
 
 
 async def _model(access: ModelAccess, model: ServedModel) -> Sequence[Finding]:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import httpx2
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -12,12 +11,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gofer.app.doctor.finding import Finding
-from gofer.app.doctor.role import role
+from gofer.app.doctor.role import abilities, models_of_role
 from gofer.app.embedded.server import serve
 from gofer.app.model_endpoints import models_of
 from gofer.app.settings import read_settings
+from gofer.models.abilities import Ability
+from gofer.models.served_model import Endpoint, ServedModel
 from gofer.values.errors import ConfigError
-from gofer.workflows.model_roles import EndpointForm, RoleModel, Roles
+from gofer.workflows.model_roles import RoleModel, Roles
 from support.http import loopback
 from support.models import mistral_template
 
@@ -65,11 +66,9 @@ async def found_at(answers: Answers, path: str = "/v1", **about: Any) -> tuple[S
 
 
 async def examined(url: str, **about: Any) -> Sequence[Finding]:
-    settings = read_settings({"MODEL_BASE_URLS": url})
-    model = RoleModel(name="m", endpoint="ours", **about)
-    roles = Roles({"default": (model,)}, {"ours": EndpointForm(base_url=url)})
+    model = ServedModel("m", endpoint=Endpoint(name="ours", base_url=url, key=""), **about)
     async with loopback.client() as http:
-        return await role(models_of(settings, http), roles, "default")
+        return await abilities(models_of(read_settings({"MODEL_BASE_URLS": url}), http), [model])
 
 
 def texts(found: Sequence[Finding]) -> list[tuple[str, str]]:
@@ -78,7 +77,7 @@ def texts(found: Sequence[Finding]) -> list[tuple[str, str]]:
 
 
 async def test_model_that_takes_everything_is_asked_four_times() -> None:
-    found, seen = await found_at(calls, window=8_192)
+    found, seen = await found_at(calls, ability=Ability(8_192, vision=False, pdf=False))
     assert texts(found) == [
         ("works", "answers, and calls tools"),
         ("works", "takes two messages of one role in a row, and results of tools"),
@@ -147,8 +146,6 @@ async def test_address_without_a_server_is_named(free_tcp_port: int) -> None:
     assert f"http://127.0.0.1:{free_tcp_port}/v1" in found.text
 
 
-async def test_unknown_role_is_refused_with_the_roles_of_the_file() -> None:
-    async with httpx2.AsyncClient() as http:
-        access = models_of(read_settings({"OPENAI_API_KEY": "k"}), http)
-        with pytest.raises(ConfigError, match="no role 'smal'; write one of its roles: small, big"):
-            await role(access, Roles({"small": (RoleModel(name="m"),), "big": (RoleModel(name="n"),)}), "smal")
+def test_unknown_role_is_refused_with_the_roles_of_the_file() -> None:
+    with pytest.raises(ConfigError, match="no role 'smal'; write one of its roles: small, big"):
+        models_of_role(Roles({"small": (RoleModel(name="m"),), "big": (RoleModel(name="n"),)}), "smal")
