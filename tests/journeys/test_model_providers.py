@@ -118,7 +118,7 @@ EMPTY = "3 answers of the model in a row were useless: the last one was empty"
         ),
         (
             Response("<html>nothing here</html>", 404),
-            "The server that answered is no endpoint of a model (HTTP 404); check OPENAI_BASE_URL.",
+            "The server that answered is no endpoint of a model (HTTP 404); check OPENAI_BASE_URL, which",
             ". I cannot reach the language model. Please tell #dev-experience.",
         ),
         (

@@ -84,7 +84,7 @@ RULES: Mapping[FailureClass, Rule] = {
     "no_endpoint": Rule(
         "again",
         "The server that answered is no endpoint of a model",
-        "check {url}",
+        "check {url}, which usually ends in /v1",
         "I cannot reach the language model. Please tell {owner}.",
     ),
     "busy": Rule(

@@ -17,6 +17,7 @@ from gofer.models.formats.format import Format, native_api
 from gofer.models.formats.messages import Messages
 from gofer.models.formats.responses import Responses
 from gofer.models.language_model import DEPLOYED, Access, Answer, RemoteModel, Unavailable, Unusable
+from gofer.models.unreached import cause_of
 from gofer.values.canonical_json import as_object, decode
 from gofer.values.messages import ENDPOINT, Api, ProviderError, asked_at
 
@@ -82,7 +83,8 @@ class RemoteEndpoint(RemoteModel):
         except httpx2.InvalidURL as error:
             raise failed(ProviderError("no_endpoint"), self.at) from error
         except (httpx2.HTTPError, OSError) as error:
-            raise failed(ProviderError("unreachable"), self.at) from error
+            text = f"The model could not be reached: {cause_of(error, self.base_url)}."
+            raise Unavailable(text, ProviderError("unreachable")) from error
         if not response.is_success:
             reported = provider_error(response.status_code, response.content, self.at.key.reveal())
             raise failed(reported, self.at, retry_after=response.retry_after)

@@ -1,35 +1,39 @@
-"""Why a model could not be reached: the host, the cause, and what a person does about it."""
+"""Why a server could not be reached: its host and port, and the cause, in words for operators."""
 
 import socket
 import ssl
 from collections.abc import Iterator
+from typing import cast
 from urllib.parse import urlsplit
 
-from gofer.models.language_model import Access
 
-
-def cause_of(error: BaseException, base_url: str, at: Access) -> str:
+def cause_of(error: BaseException, base_url: str) -> str:
     """Return the cause behind an error of an HTTP client, as a sentence without its end."""
     url = urlsplit(base_url)
     host = url.hostname or ""
-    port = url.port or (443 if url.scheme == "https" else 80)
-    for found in _chain(error):
+    place = f"{host} at port {url.port or (443 if url.scheme == 'https' else 80)}"
+    for found in _behind(error):
         match found:
             case socket.gaierror():
-                return f"no address is known for the name {host}; correct {at.url_setting}"
+                return f"the name {host} has no address"
             case ConnectionRefusedError():
-                return f"{host} refuses connections at port {port}; start the server, or correct {at.url_setting}"
-            case ssl.SSLCertVerificationError(verify_message=why):
-                return f"the certificate of {host} is not accepted ({why})"
+                return f"{place} refuses connections"
+            case ssl.SSLCertVerificationError():
+                return f"the certificate of {place} is not accepted ({found.verify_message})"
             case ssl.SSLError():
-                return f"{host} does not speak TLS at port {port}; write http:// in {at.url_setting}, or another port"
+                return f"{place} does not speak TLS, which https:// asks for"
             case _:
                 continue
-    return f"{host} does not answer at port {port}"
+    if url.scheme == "http":
+        return f"{place} gives no whole answer in HTTP; it may ask for https://"
+    return f"{place} gives no whole answer"
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def _behind(error: BaseException | None) -> Iterator[BaseException]:
     """Yield an error and those that it follows from."""
     while error is not None:
         yield error
+        if isinstance(error, BaseExceptionGroup):
+            # A host with several addresses fails at each.
+            yield from cast("BaseExceptionGroup[BaseException]", error).exceptions
         error = error.__cause__ or error.__context__

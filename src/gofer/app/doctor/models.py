@@ -37,6 +37,8 @@ TOOL = {
 }
 _OTHER_MODEL = "Runs act through tools, so use a model, or a setting of its server, that calls tools."
 
+_AWAY = "Start its server, or correct its address, or look again in some minutes; runs wait meanwhile."
+
 
 async def models(access: ModelAccess, catalog: Catalog) -> Sequence[Finding]:
     """Return whether each model answers and calls tools, in the order of their names."""
@@ -91,7 +93,7 @@ def failed(subject: str, error: Unavailable | Unusable | RunStopped) -> Finding:
     # Only the question above was asked, so the provider's words hold nothing of a run.
     said = said_by(error)
     if isinstance(error, Unavailable):
-        return Finding(subject, "away", said, "Look again in some minutes; runs wait meanwhile.")
+        return Finding(subject, "away", said, _AWAY)
     return wrong(subject, said, "")
 
 
