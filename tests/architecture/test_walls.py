@@ -56,8 +56,8 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "selectolax": ["gofer.files.extract.html"],
     "slack_bolt": ["gofer.sources.slack.socket_mode"],
     "slack_sdk": ["gofer.sources.slack.socket_mode"],
-    "socket": ["gofer.app.embedded.server", "gofer.app.http", "gofer.files"],
-    "ssl": ["gofer.app.functions.aws_http", "gofer.app.http"],
+    "socket": ["gofer.app.embedded.server", "gofer.app.http", "gofer.files", "gofer.models.unreached"],
+    "ssl": ["gofer.app.functions.aws_http", "gofer.app.http", "gofer.models.unreached"],
     "starlette": ["gofer.app"],
     "subprocess": [
         "gofer.app.evals.repository",

@@ -79,11 +79,7 @@ def test_history_only_grows_with_each_answer() -> None:
     assert not refusal(as_object(decode(wire.body)))
 
 
-<<<<<<< HEAD
 async def test_server_that_demands_thoughts_gets_these_back() -> None:
-=======
-async def test_thoughts_go_back_over_http_to_a_server_that_demands_their_return() -> None:
->>>>>>> 30082eb4 (Name a test plainly (tests/unit))
     body = next(case["body"] for case in ANSWERS if case["name"] == "thoughts before call")
     items = json.loads(body)["output"]
 
