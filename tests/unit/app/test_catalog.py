@@ -12,7 +12,7 @@ from gofer.app.catalog import models, price_list
     ("url", "said"),
     [("", "0.75, 0.075, 4.5"), ("http://10.0.0.7:8000/v1", "free"), ("https://gateway.example.com/v1", "unknown")],
 )
-def test_check_and_publish_price_the_default_endpoint_where_it_is(
+def test_check_and_publish_price_the_default_endpoint_by_its_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -45,7 +45,7 @@ def test_written_price_of_every_model_equals_the_price_library(provider) -> None
         ("llama-3.3-70b-versatile", "https://api.groq.com/openai/v1", 0.59, 0),
     ],
 )
-def test_model_price_is_found_by_base_url_and_costs_nothing_on_an_own_address(
+def test_model_price_is_found_by_base_url_and_is_zero_on_an_own_address(
     model: str, base_url: str, paid: float, window: int
 ) -> None:
     found = look_up(model, base_url)

@@ -78,7 +78,7 @@ async def test_health_names_repeats_and_each_request() -> None:
     assert "no baseline yet; answer-here has 3 other ended runs, and 20 are needed" in shown
 
 
-async def test_health_shows_reads_and_writes_of_the_cache_and_why_it_was_missed() -> None:
+async def test_health_shows_reads_writes_and_misses_of_the_cache() -> None:
     usage = Usage(1_000, 10, cached_tokens=600, written_tokens=300)
     made = memory_run(replace(says("Yes."), usage=usage, cache_miss="tools_changed"))
     await made.run()
