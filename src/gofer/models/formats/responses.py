@@ -47,7 +47,9 @@ class Responses:
         instructions = "\n\n".join(as_text(message.get("content")) for message in messages[:first])
         tools = [_tool(as_object(as_object(tool).get("function"))) for tool in as_list(request.get("tools"))]
         sent = _params(request)
-        sent.setdefault("include", ["reasoning.encrypted_content"])
+        if as_object(sent.get("reasoning")).get("effort", "none") != "none":
+            # Models that do not reason may refuse it, and those that reason without being asked return it unasked.
+            sent.setdefault("include", ["reasoning.encrypted_content"])
         sent.setdefault("prompt_cache_key", _cache_key(request.get("model"), tools, instructions))
         items = list(self._items(messages[first:], by))
         if "prompt_cache_options" in request:

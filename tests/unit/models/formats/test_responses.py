@@ -79,6 +79,11 @@ def test_request_has_instructions_items_and_flat_tools() -> None:
     assert "max_completion_tokens" not in sent
 
 
+@pytest.mark.parametrize("params", [{}, {"reasoning": {"effort": "none"}}])
+def test_model_without_effort_is_not_asked_for_encrypted_thoughts(params: dict[str, object]) -> None:
+    assert "include" not in asked(messages.system("You help."), messages.user("Look."), **params)
+
+
 def test_parameters_of_chat_completions_are_written_in_the_words_of_responses() -> None:
     schema = {"type": "json_schema", "json_schema": {"name": "n", "schema": CLOSED, "strict": True}}
     sent = asked(messages.user("x"), reasoning_effort="low", verbosity="low", response_format=schema, max_tokens=5)
