@@ -69,7 +69,7 @@ endpoints:
 models:
   default:
     - gpt-5.4-mini
-    - {{name: claude-sonnet-4-5, endpoint: anthropic, parameters: {{reasoning_effort: low}},
+    - {{name: claude-sonnet-4-5, endpoint: anthropic, reasoning: {{effort: low}},
        price: {{input: 3, output: 15}}}}
 """
 
