@@ -23,7 +23,7 @@ class ToolFailed(Exception):
 
     `code` is for the script: the vendor's error code if there is one; `refused` for a call that was not made; `unknown`
     if the outcome cannot be determined, which also blocks the tool for that destination until the run ends. For a
-    subagent: `empty`, `cut`, `refusal`, `filtered`, or `unfit` for an answer without the form of its `output`;
+    subagent: `empty`, `cut`, `refusal`, `filtered`, or `unfit` for a second answer without the form of its `output`;
     `limited`, `failed` or `stopped` for a subagent with its own run that did not finish. `tool` is the name of the tool
     that was called, or `subagent.` and the name of the subagent.
     """

@@ -29,7 +29,8 @@ CALL_AS_TEXT = (
     "not see it. Call tools in tool_calls, or answer in words."
 )
 """The message to a model that wrote a call as text."""
-_ANSWER_AGAIN = "Answer with the whole corrected object and nothing else, or call a tool to get missing data."
+_ANSWER_AGAIN = "Answer with the whole corrected object and nothing else{or_call}."
+_OR_CALL = ", or call a tool to get missing data"
 _FINISH_PLAN = (
     "Do them, and record that with todo_update. Mark an item that needs a person as blocked, and say what it needs. "
     "Then answer."
@@ -51,7 +52,7 @@ def plan_objection(workspace: Workspace, workflow: Workflow) -> str:
     return ""
 
 
-def form_objection(answer: str, schema: Mapping[str, object]) -> str:
+def form_objection(answer: str, schema: Mapping[str, object], *, has_tools: bool = True) -> str:
     """Return the message about an answer that does not fit the output schema; empty when the answer fits."""
     try:
         found = problems(schema, read_answer(answer))
@@ -60,7 +61,8 @@ def form_objection(answer: str, schema: Mapping[str, object]) -> str:
     if not found:
         return ""
     listed = "\n".join(f"- {problem}" for problem in found)
-    return f"[Gofer, by code] Your answer does not fit the schema of the output:\n{listed}\n{_ANSWER_AGAIN}"
+    again = _ANSWER_AGAIN.format(or_call=_OR_CALL if has_tools else "")
+    return f"[Gofer, by code] Your answer does not fit the schema of the output:\n{listed}\n{again}"
 
 
 def is_unmet(workflow: Workflow, settled: Collection[str]) -> bool:

@@ -1,10 +1,14 @@
 """One-shot subagents: the question to the model, with files of the run as data, and the judgement of the answer."""
 
 from collections.abc import Sequence
+from functools import partial
 
+from gofer.engine.finish_gate import UNFIT, form_objection
 from gofer.engine.first_message import today
 from gofer.engine.model_order import OneShot, Params
 from gofer.engine.own_step import OwnStep
+from gofer.engine.permitted_call import Gate, permit_all
+from gofer.engine.working_step import WorkingStep
 from gofer.files.decoder import decode, in_brackets
 from gofer.files.kind import charset_of
 from gofer.journal.entries import SubagentFinished
@@ -19,6 +23,12 @@ from gofer.values.errors import ToolError
 from gofer.workflows.output import problems, read_answer
 from gofer.workflows.subagent import LoadedSubagent
 
+UNFIT_ONCE = "unfit_once"
+"""Code of a first answer that does not fit the output schema. The entry holds the answer, and the question follows
+again.
+
+Journals from before the second try have the code `unfit` in its place, which ends the question.
+"""
 _QUOTED = 300
 """Characters of a model's refusal that the journal keeps."""
 MOST_CHARACTERS = 200_000
@@ -27,12 +37,43 @@ MOST_FILES = 20
 """Greatest number of files in one question."""
 
 
-def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float) -> OneShot:
-    """Return one question to a subagent, asked in a run that began at `at_ms`; each model gets `timeout` seconds."""
-    message = messages.user(f"{today(at_ms)}\n\n{prompt}")
+async def ask(
+    step: WorkingStep,
+    call: str,
+    name: str,
+    subagent: LoadedSubagent,
+    prompt: str,
+    timeout: float,
+    gate: Gate = permit_all,
+) -> SubagentFinished:
+    """Return the recorded answer of a subagent, or ask it, and once more after an answer that is unfit.
+
+    Raises what `WorkingStep.ask_one_shot` raises.
+    """
+    # The question names the time of the run, so that it has the same bytes when it is asked again.
+    asked = partial(question, call, name, subagent, prompt, step.own.progress.accepted_at, timeout)
+    finished = step.own.replay.answers.get(call)
+    if finished is None:
+        finished = await step.ask_one_shot(asked(), gate)
+    if finished.code == UNFIT_ONCE:
+        finished = await step.ask_one_shot(asked(finished.text), gate)
+    return finished
+
+
+def question(
+    call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms: int, timeout: float, unfit: str = ""
+) -> OneShot:
+    """Return one question to a subagent, asked in a run that began at `at_ms`; each model gets `timeout` seconds.
+
+    `unfit` is the first answer, if the question is asked again because of it.
+    """
+    said = [messages.user(f"{today(at_ms)}\n\n{prompt}")]
+    if unfit:
+        objection = form_objection(unfit, subagent.output or {}, has_tools=False)
+        said += [messages.assistant(unfit, ()), messages.user(objection)]
 
     def request(params: Params) -> bytes:
-        return head(params, (), subagent.system) + b"," + message + b"]}"
+        return b",".join([head(params, (), subagent.system), *said]) + b"]}"
 
     return OneShot(
         call=call,
@@ -40,14 +81,16 @@ def question(call: str, name: str, subagent: LoadedSubagent, prompt: str, at_ms:
         prompt=prompt,
         chain=subagent.chain(),
         request=request,
-        finish=lambda answer: answer_entry(call, subagent, answer),
+        finish=lambda answer: answer_entry(call, subagent, answer, is_second=bool(unfit)),
         timeout=timeout,
     )
 
 
-def answer_entry(call: str, subagent: LoadedSubagent, answer: Answer) -> SubagentFinished:
+def answer_entry(call: str, subagent: LoadedSubagent, answer: Answer, *, is_second: bool) -> SubagentFinished:
     """Return the journal entry of an answer, without its cost: its text, or the reason why it is useless."""
     code, text = _judge(subagent, answer)
+    if code == UNFIT and not is_second:
+        code, text = UNFIT_ONCE, answer.text
     status = "error" if code else "ok"
     used = answer.usage
     fingerprint = answer.fingerprint
@@ -78,9 +121,9 @@ def _check_output(subagent: LoadedSubagent, text: str) -> tuple[str, str]:
     try:
         value = read_answer(text)
     except ValueError as error:
-        return "unfit", f"The answer is {error}."
+        return UNFIT, f"The answer is {error}."
     if problems_found := problems(subagent.output or {}, value):
-        return "unfit", f"The answer does not fit the output schema: {'; '.join(problems_found)}."
+        return UNFIT, f"The answer does not fit the output schema: {'; '.join(problems_found)}."
     return "", encode_text(value)
 
 

@@ -24,7 +24,8 @@ from gofer.engine import gates
 from gofer.engine.gates import Limited
 from gofer.engine.loop import LEAST_SECONDS
 from gofer.engine.model_order import Parked
-from gofer.engine.one_shot_subagent import prompt_with_files, question
+from gofer.engine.one_shot_subagent import UNFIT_ONCE, prompt_with_files
+from gofer.engine.one_shot_subagent import ask as ask_one_shot
 from gofer.engine.permitted_call import Permitted, SubagentCall
 from gofer.engine.results import cut
 from gofer.engine.script_branches import Branch, Ledger, ScriptCall
@@ -284,7 +285,8 @@ class ScriptRun(Run):
         self._ledger.mark_asked(asked.call)
         step = self._step
         known = self._bundle.loaded.direct_subagents
-        if finished := step.own.replay.answers.get(asked.call):
+        finished = step.own.replay.answers.get(asked.call)
+        if finished is not None and finished.code != UNFIT_ONCE:
             return finished
         if isinstance(refused := step.own.progress.outcomes.get(asked.call), ToolResult):
             return refused
@@ -303,8 +305,8 @@ class ScriptRun(Run):
             return self._refused(asked, error.message_to_model, error.code or "broken")
         left = self._limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
         timeout = min(known[name].subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
-        one_shot = question(asked.call, name, known[name], prompt, step.own.progress.accepted_at, timeout)
-        return await step.ask_one_shot(one_shot, partial(self._check_subagent, asked, name))
+        gate = partial(self._check_subagent, asked, name)
+        return await ask_one_shot(step, asked.call, name, known[name], prompt, timeout, gate)
 
     async def _agent_answer(
         self, asked: ScriptCall, subagent_call: SubagentCall, subagent: LoadedSubagent

@@ -16,7 +16,7 @@ from gofer.engine.first_message import today
 from gofer.engine.gates import Limited, Stop, limits_of, slice_of
 from gofer.engine.loop import LEAST_SECONDS, Ending
 from gofer.engine.model_order import Parked
-from gofer.engine.one_shot_subagent import question
+from gofer.engine.one_shot_subagent import ask as ask_one_shot
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted, SubagentCall, permit_all
 from gofer.engine.results import cut, display_limits_of, shorten
@@ -159,8 +159,6 @@ class Subagents:
     ) -> SubagentFinished:
         # The question has an id of its own, so that deferring it does not defer the call, which would start again.
         call = SUBAGENT_QUESTION.format(asked.call)
-        if finished := step.own.replay.answers.get(call):
-            return finished
 
         def check() -> None:
             gate()
@@ -170,9 +168,7 @@ class Subagents:
         limits = self.bundle.loaded.workflow.limits
         left = limits.minutes * 60 - step.own.progress.owned_ms(step.own.now_ms()) / 1000
         timeout = min(loaded.subagent.limits.minutes * 60, max(left, LEAST_SECONDS))
-        # The question names the time of the run, so that it has the same bytes when it is asked again.
-        at_ms = step.own.progress.accepted_at
-        return await step.ask_one_shot(question(call, asked.name, loaded, asked.prompt, at_ms, timeout), check)
+        return await ask_one_shot(step, call, asked.name, loaded, asked.prompt, timeout, check)
 
     def _start_entry(self, step: OwnStep, asked: SubagentCall, loaded: LoadedSubagent, part: Slice) -> SubagentStarted:
         if unknown := [file for file in asked.files if file not in step.workspace.files]:
@@ -288,7 +284,8 @@ def _slice(
 ) -> Slice:
     """Return the budget of a subagent. Raises Limited."""
     most = loaded.subagent.limits.calls
-    calls = step.progress.subagents.get(asked.name, set[str]())
+    # A question that is asked again counts once.
+    calls = step.progress.subagents.get(asked.name, set[str]()) - {SUBAGENT_QUESTION.format(asked.call)}
     if len(calls) >= most:
         raise Limited(Stop(f"stopped after {most} calls of the subagent {asked.name}"))
     limits = bundle.loaded.workflow.limits

@@ -91,8 +91,6 @@ async def test_one_shot_subagent_has_a_separate_limit_of_calls() -> None:
         (Answer("I will not", (), "refusal", "m", Usage()), None, "refusal"),
         (Answer("", (), "content_filter", "m", Usage()), None, "filtered"),
         (Answer("half an", (), "length", "m", Usage()), None, "cut"),
-        (says("a bug"), SCHEMA, "unfit"),
-        (says('{"kind": "rant"}'), SCHEMA, "unfit"),
     ],
 )
 async def test_useless_answer_of_a_one_shot_subagent_is_raised_with_a_code_also_on_replay(
@@ -104,6 +102,54 @@ async def test_useless_answer_of_a_one_shot_subagent_is_raised_with_a_code_also_
     assert (await made.run_script()).answer == code
     assert (await made.run_script("another")).answer == code
     assert len(made.model.requests) == 1
+
+
+CATCHING = 'try:\n    return await run.subagent("classify", "x")\nexcept ToolFailed as e: return e.code'
+
+
+@pytest.mark.parametrize("unfit", ["a bug", '{"kind": "rant"}'])
+async def test_one_shot_subagent_is_asked_once_more_after_an_unfit_answer(unfit: str) -> None:
+    made = asking(CATCHING, says(unfit), says('{"kind": "bug"}'), output=SCHEMA, limits={"calls": 1})
+    assert (await made.run_script()).answer == '{"kind":"bug"}'
+    first, second = [json.loads(request)["messages"] for request in made.model.requests]
+    assert second[:2] == first
+    assert second[2] == {"role": "assistant", "content": unfit}
+    assert second[3]["content"].startswith("[Gofer, by code] Your answer does not fit the schema of the output:")
+    assert second[3]["content"].endswith("Answer with the whole corrected object and nothing else.")
+    done = progress.project(await made.journal())
+    assert (done.llm_calls, len(done.subagents["classify"])) == (2, 1)
+    assert (await made.run_script("another")).answer == '{"kind":"bug"}'
+    assert len(made.model.requests) == 2
+
+
+async def test_second_unfit_answer_of_a_one_shot_subagent_is_raised_also_on_replay() -> None:
+    made = asking(CATCHING, says("a bug"), says("a wish"), output=SCHEMA)
+    assert (await made.run_script()).answer == "unfit"
+    assert (await made.run_script("another")).answer == "unfit"
+    assert len(made.model.requests) == 2
+
+
+async def test_next_owner_asks_a_one_shot_subagent_again_about_the_unfit_answer_in_the_journal() -> None:
+    busy = TemporaryError("busy", retry_after=100)
+    made = asking(CATCHING, says("a bug"), busy, busy, says('{"kind": "bug"}'), output=SCHEMA)
+    with pytest.raises(Parked):
+        await made.run_script()
+    assert (await made.run_script("another")).answer == '{"kind":"bug"}'
+    _, *again = [json.loads(request)["messages"] for request in made.model.requests]
+    assert all(messages == again[0] for messages in again)
+    assert again[0][2]["content"] == "a bug"
+
+
+async def test_unfit_answer_in_a_journal_of_before_ends_the_question() -> None:
+    fit = asking(CATCHING, says('{"kind": "bug"}'), output=SCHEMA)
+    await fit.run_script()
+    (started,) = [item.entry for item in await fit.journal() if isinstance(item.entry, SubagentStarted)]
+    made = asking(CATCHING, output=SCHEMA)
+    step = await made.step()
+    step.note(started)
+    step.note(SubagentFinished(started.call, "error", "The answer is no JSON.", "m", Usage(), 0.0, 0, "unfit"))
+    assert (await made.run_script(step=step)).answer == "unfit"
+    assert made.model.requests == []
 
 
 async def test_one_shot_subagent_answer_of_the_required_form_is_json() -> None:
