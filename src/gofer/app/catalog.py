@@ -11,7 +11,7 @@ from gofer.check.dead_names import Former
 from gofer.check.folder import check_folder
 from gofer.check.models import NamedModel, model_table, named_models
 from gofer.models import price_library
-from gofer.models.served_model import Listed
+from gofer.models.served_model import OPENAI, Endpoint, Listed
 from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.company import FOLDER as TOOLS
@@ -26,6 +26,13 @@ from gofer.workflows.model_roles import Recorder, Roles
 def look_up(model: str, base_url: str) -> Listed | None:
     """Return the listing of a model. The default endpoint is where OPENAI_BASE_URL of this process says."""
     return price_library.look_up(model, base_url or process_variables().get("OPENAI_BASE_URL", ""))
+
+
+def _deployed() -> Endpoint:
+    """Return the default endpoint, as the variables of this process set it up."""
+    variables = process_variables()
+    url = variables.get("OPENAI_BASE_URL", "").strip() or OPENAI
+    return Endpoint(base_url=url, api=variables.get("OPENAI_API_FORMAT", "").strip())
 
 
 @cache
@@ -71,7 +78,7 @@ def mistakes(folder: Path, own: Sequence[AnyTool] = (), former: Callable[[], For
     known = {**known_tools(), **{tool.name: tool for tool in own}}
     company = check_company(folder.parent, _every_tool())
     # One check asks for the same few models again and again, and for the history at most once.
-    found = check_folder(folder, {**known, **company.tools}, cache(look_up), cache(former))
+    found = check_folder(folder, {**known, **company.tools}, cache(look_up), cache(former), _deployed())
     return in_order([*company.mistakes, *found])
 
 
@@ -92,7 +99,7 @@ def models_in(folder: Path) -> Sequence[NamedModel]:
 
 def models(folder: Path) -> str:
     """Return a table of the models of a folder, for a terminal. Raises ConfigError."""
-    return model_table(folder, look_up)
+    return model_table(folder, look_up, _deployed())
 
 
 def model_roles(catalog: Catalog) -> Roles:

@@ -13,13 +13,14 @@ from gofer.check.models import FolderDefaults, check_models
 from gofer.check.names import Known
 from gofer.check.outputs import check_replies, check_schemas
 from gofer.check.pages import check_hints, check_pages, check_prompts, skill_names, words_of
+from gofer.check.refusals import check_refusals
 from gofer.check.run_checks import check_run_checks
 from gofer.check.scripts import Tools, check_listed, check_scripts, is_script
 from gofer.check.skills import check_amount, check_named_skills, check_skills, nameable
 from gofer.check.subagents import check_subagents
 from gofer.check.tools import check_tools
 from gofer.check.triggers import check_triggers
-from gofer.models.served_model import LookUp, unlisted
+from gofer.models.served_model import OPENAI_ENDPOINT, Endpoint, LookUp, unlisted
 from gofer.sources.triggers import WORKPLACE_NAME, WORKPLACE_SOURCE
 from gofer.sources.workflow_files import WorkflowForm, names_channel, used_sources
 from gofer.tools.definition import AnyTool
@@ -43,12 +44,13 @@ def check_folder(
     tools: Mapping[str, AnyTool],
     look_up: LookUp = unlisted,
     former: Callable[[], Former] = Former,
+    deployed: Endpoint = OPENAI_ENDPOINT,
 ) -> list[Mistake]:
     """Return every mistake and hint in the files of a folder, sorted by file and line. Never raises.
 
     `tools` contains all existing tools, and `look_up` is the price list for models without a price in the files.
-    `former` returns the names in the history of the files. Scripts, skills and subagents are in folders beside
-    `folder`.
+    `former` returns the names in the history of the files, and `deployed` is the default endpoint. Scripts, skills and
+    subagents are in folders beside `folder`.
     """
     workflows = [read_source(path) for path in workflow_files(folder)]
     defaults, filled, mistakes = _defaults(folder / DEFAULTS)
@@ -75,7 +77,10 @@ def check_folder(
     names = [source.file.stem for source in subagents]
     # A script asks no model itself; only its subagents do.
     asking = [source for source in workflows if not is_script(source)]
-    mistakes += check_models([*asking, *subagents], FolderDefaults(defaults, filled, look_up))
+    described = FolderDefaults(defaults, filled, look_up, deployed)
+    mistakes += check_models([*asking, *subagents], described)
+    own = [(source, forms[source.file.stem]) for source in asking if source.file.stem in forms]
+    mistakes += check_refusals(own, subagents, described)
     known = Known(
         folder.parent,
         tools,

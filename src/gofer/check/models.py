@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.models.abilities import TEXT_ONLY
-from gofer.models.served_model import FREE, OPENAI, LookUp, Price, ServedModel
+from gofer.models.formats.format import native_api
+from gofer.models.served_model import FREE, OPENAI, OPENAI_ENDPOINT, Endpoint, LookUp, Price, ServedModel
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.canonical_json import as_object
 from gofer.workflows.form import fill
@@ -27,6 +28,8 @@ class FolderDefaults:
     """The parsed defaults; None when the file is invalid."""
     look_up: LookUp
     """The price list for models without a price in the file."""
+    deployed: Endpoint = OPENAI_ENDPOINT
+    """The default endpoint, with its base URL and its format."""
 
 
 def check_models(workflows: Sequence[Source], folder: FolderDefaults) -> Iterator[Mistake]:
@@ -40,14 +43,14 @@ def check_models(workflows: Sequence[Source], folder: FolderDefaults) -> Iterato
     for source in workflows:
         if not source.is_mapping:
             continue
-        loc, name = _choice(source)
+        loc, name = choice(source)
         # A name that resembles a role is more likely a misspelt role than a model.
         listed = folder.look_up(name, OPENAI) is not None
         if name not in known and (name == "default" or (not listed and close_match(name, known))):
             yield _unknown_role(source, loc, name, folder.source)
 
 
-def _choice(source: Source) -> tuple[Loc, str]:
+def choice(source: Source) -> tuple[Loc, str]:
     """Return the path and the value of the model name in a workflow file."""
     loc: Loc = ("model",)
     name = source.fields.get("model", "default")
@@ -98,7 +101,7 @@ def _every_named(workflows: Sequence[Source], folder: FolderDefaults) -> Iterato
     for source in workflows:
         if not source.is_mapping:
             continue
-        loc, name = _choice(source)
+        loc, name = choice(source)
         if name in known or close_match(name, known):
             continue
         yield from (NamedModel(model, source, loc, roles.models) for model in roles.of(name))
@@ -113,7 +116,7 @@ def _reviews_itself(workflows: Sequence[Source], folder: FolderDefaults) -> Iter
     if reviewer is None:
         return
     decided = [source for source in workflows if source.is_mapping and source.fields.get("coordinator") != "script"]
-    own = [source for source in decided if reviewer.name in {model.name for model in roles.of(_choice(source)[1])}]
+    own = [source for source in decided if reviewer.name in {model.name for model in roles.of(choice(source)[1])}]
     if not own:
         return
     names = ", ".join(f"`{source.file.stem}`" for source in own)
@@ -166,12 +169,12 @@ def _unknown_role(source: Source, loc: Loc, name: str, defaults: Source) -> Mist
     return Mistake(source.file, source.place(loc), "unknown-role", message, hint)
 
 
-HEADINGS = ("role", "model", "endpoint", "key", "USD a million tokens: in, cached, out", "window", "reads")
+HEADINGS = ("role", "model", "endpoint", "format", "key", "USD a million tokens: in, cached, out", "window", "reads")
 
 
-def model_table(folder: Path, look_up: LookUp) -> str:
+def model_table(folder: Path, look_up: LookUp, deployed: Endpoint = OPENAI_ENDPOINT) -> str:
     """Return the table of models as text. Raises ConfigError for files that cannot be read."""
-    rows = [HEADINGS, *_rows(folder, look_up)]
+    rows = [HEADINGS, *_rows(folder, look_up, deployed)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "".join(f"{line.rstrip()}\n" for line in lines)
@@ -201,24 +204,27 @@ def reads_text(model: ServedModel) -> str:
     return ", ".join(["text", *(model.ability or TEXT_ONLY).reads])
 
 
-def _rows(folder: Path, look_up: LookUp) -> Iterator[Sequence[str]]:
+def _rows(folder: Path, look_up: LookUp, deployed: Endpoint) -> Iterator[Sequence[str]]:
     """Yield the table rows of the roles' models, then of the models that workflows and subagents name."""
     catalog = load_catalog(folder, look_up=look_up)
     listed_models: list[ServedModel] = []
     for role, model in catalog.defaults.roles(look_up).every():
         listed_models.append(model)
-        yield _row(role, model)
+        yield _row(role, model, deployed)
     for loaded in catalog.workflows.values():
         for model in loaded.every_model():
             if loaded.workflow.coordinator == "llm" and model not in listed_models:
                 listed_models.append(model)
-                yield _row("-", model)
+                yield _row("-", model, deployed)
 
 
-def _row(role: str, model: ServedModel) -> Sequence[str]:
+def _row(role: str, model: ServedModel, deployed: Endpoint) -> Sequence[str]:
     endpoint = model.endpoint
     where = endpoint.name
+    asked = deployed
     if not endpoint.is_default:
+        asked = endpoint
         where = f"{endpoint.name} ({endpoint.base_url})"
     key = endpoint.key or "none"
-    return (role, model.name, where, key, price_text(model.price), window_text(model), reads_text(model))
+    described = (key, price_text(model.price), window_text(model), reads_text(model))
+    return (role, model.name, where, asked.api or native_api(asked.base_url), *described)

@@ -138,6 +138,10 @@ class Endpoint:
         return not self.base_url
 
 
+OPENAI_ENDPOINT = Endpoint(base_url=OPENAI)
+"""The default endpoint of a deployment that sets no other one."""
+
+
 @dataclass(frozen=True, slots=True)
 class ServedModel:
     """One model behind one endpoint."""

@@ -1,0 +1,80 @@
+"""What vendors refuse, by format, host and model."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from gofer.models.refusals import refusals
+from gofer.models.served_model import DEFAULT, OPENAI, Endpoint
+
+OPENAI_CHAT = Endpoint(base_url=OPENAI, api="chat_completions")
+NATIVE = Endpoint(base_url=OPENAI)
+ANTHROPIC = Endpoint(name="anthropic", base_url="https://api.anthropic.com/v1")
+GATEWAY = Endpoint(name="gateway", base_url="https://models.example.com/v1")
+LOW = {"reasoning": {"effort": "low"}}
+NONE = {"reasoning": {"effort": "none"}}
+SUMMARY = {"reasoning": {"summary": "auto"}}
+SAMPLED = {"temperature": 0, "top_p": 0.9, "top_k": 5, "seed": 1}
+
+
+def refused(model: str, at: Endpoint, params: Mapping[str, object], *, has_tools: bool = True) -> list[str]:
+    return [one.parameter for one in refusals(model, at, params, has_tools=has_tools)]
+
+
+@pytest.mark.parametrize(
+    ("model", "params", "expected"),
+    [
+        ("gpt-5.4", LOW, ["reasoning"]),
+        ("gpt-5.4-mini", LOW, ["reasoning"]),
+        ("gpt-5.4-mini", {}, []),
+        ("gpt-5.4-mini", SUMMARY, []),
+        ("gpt-5.2", LOW, []),
+        ("gpt-4.1", LOW, []),
+        ("gpt-5.5", {}, [""]),
+        ("gpt-5.5", SUMMARY, [""]),
+        ("gpt-5.6-sol", LOW, ["reasoning"]),
+        ("gpt-6", {}, [""]),
+        ("gpt-5.10", {}, [""]),
+        ("gpt-5.5", NONE, []),
+        ("gpt-4o", LOW, []),
+        ("my-gpt-5.5", LOW, []),
+    ],
+)
+def test_tools_with_thoughts_are_refused_on_chat_completions_of_openai(
+    model: str, params: Mapping[str, object], expected: list[str]
+) -> None:
+    assert refused(model, OPENAI_CHAT, params) == expected
+    assert refused(model, OPENAI_CHAT, params, has_tools=False) == []
+    assert refused(model, NATIVE, params) == []
+    assert refused(model, GATEWAY, params) == []
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [(ANTHROPIC, ["seed", "temperature", "top_k", "top_p"]), (NATIVE, ["seed"]), (GATEWAY, []), (OPENAI_CHAT, [])],
+)
+def test_parameters_that_a_format_does_not_have_are_refused(at: Endpoint, expected: list[str]) -> None:
+    assert refused("some-model", at, SAMPLED) == expected
+
+
+def test_sampling_is_refused_of_a_model_that_thinks() -> None:
+    sampled = {"temperature": 0, "top_p": 0.9}
+    assert refused("gpt-5.4", NATIVE, {**sampled, **LOW}) == ["temperature", "top_p"]
+    assert refused("gpt-5.5", NATIVE, sampled) == ["temperature", "top_p"]
+    assert refused("gpt-5.4", NATIVE, sampled) == []
+    assert refused("gpt-5.5", NATIVE, {**sampled, **NONE}) == []
+
+
+def test_format_that_a_file_names_counts_more_than_the_host() -> None:
+    translating = Endpoint(name="gateway", base_url=GATEWAY.base_url, api="messages")
+    assert refused("claude-sonnet-4-5", translating, {"temperature": 0}) == ["temperature"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [(DEFAULT, "Write OPENAI_API_FORMAT=responses, or"), ("own", "Write `api: responses` for the endpoint `own` in")],
+)
+def test_remedy_names_the_place_of_the_format(name: str, said: str) -> None:
+    at = Endpoint(name=name, base_url=OPENAI, api="chat_completions")
+    (found,) = refusals("gpt-5.5", at, {}, has_tools=True)
+    assert found.remedy.startswith(said)
