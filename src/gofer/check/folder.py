@@ -62,11 +62,10 @@ def check_folder(
     for source in workflows:
         workflow, wrong = fill(source, WorkflowForm)
         mistakes += wrong
-        if workflow is not None:
-            forms[source.file.stem] = workflow
         if workflow is not None and workflow.coordinator == "llm":
             mistakes += check_amount(source, workflow.skills, skills)
         if workflow is not None:
+            forms[source.file.stem] = workflow
             mistakes += check_destinations(folder.parent, source, workflow, tools)
             mistakes += check_run_checks(source, workflow, filled or Defaults())
         mistakes += check_tools(source, tools)
@@ -79,8 +78,7 @@ def check_folder(
     asking = [source for source in workflows if not is_script(source)]
     described = FolderDefaults(defaults, filled, look_up, deployed)
     mistakes += check_models([*asking, *subagents], described)
-    own = [(source, forms[source.file.stem]) for source in asking if source.file.stem in forms]
-    mistakes += check_refusals(own, subagents, described)
+    mistakes += check_refusals(asking, forms, subagents, described)
     known = Known(
         folder.parent,
         tools,

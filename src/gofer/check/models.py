@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gofer.models.abilities import TEXT_ONLY
-from gofer.models.formats.format import native_api
+from gofer.models.refusals import format_of
 from gofer.models.served_model import FREE, OPENAI, OPENAI_ENDPOINT, Endpoint, LookUp, Price, ServedModel
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.canonical_json import as_object
@@ -227,4 +227,4 @@ def _row(role: str, model: ServedModel, deployed: Endpoint) -> Sequence[str]:
         where = f"{endpoint.name} ({endpoint.base_url})"
     key = endpoint.key or "none"
     described = (key, price_text(model.price), window_text(model), reads_text(model))
-    return (role, model.name, where, asked.api or native_api(asked.base_url), *described)
+    return (role, model.name, where, format_of(asked), *described)

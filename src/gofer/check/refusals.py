@@ -1,6 +1,6 @@
 """Mistakes in what files ask of a model that its vendor refuses: with tools, with thoughts, or in its format."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.check.models import FolderDefaults, choice
@@ -23,13 +23,20 @@ class _Asking:
 
 
 def check_refusals(
-    workflows: Sequence[tuple[Source, Workflow]], subagents: Sequence[Source], folder: FolderDefaults
+    workflows: Sequence[Source], forms: Mapping[str, Workflow], subagents: Sequence[Source], folder: FolderDefaults
 ) -> Iterator[Mistake]:
-    """Yield what vendors refuse: of each model of a role alone, and of the requests of each file that asks it."""
+    """Yield what vendors refuse: of each model of a role alone, and of the requests of each file that asks it.
+
+    `forms` has the parsed workflows, by name.
+    """
     if folder.defaults is None:
         return
     roles = folder.defaults.roles(folder.look_up)
-    asking = [_Asking(source, workflow.model, has_tools=True) for source, workflow in workflows]
+    asking = [
+        _Asking(source, forms[source.file.stem].model, has_tools=True)
+        for source in workflows
+        if source.file.stem in forms
+    ]
     for source in subagents:
         subagent, _ = fill(source, Subagent)
         if subagent is not None:

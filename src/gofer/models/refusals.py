@@ -40,19 +40,23 @@ class Refusal:
     """What to write instead: one sentence."""
 
 
+def format_of(at: Endpoint) -> str:
+    """Return the format in which the models of an endpoint are asked."""
+    return at.api or native_api(at.base_url)
+
+
 def refusals(model: str, at: Endpoint, params: Mapping[str, object], *, has_tools: bool) -> Iterator[Refusal]:
     """Yield what the vendor refuses of a request to a model with these neutral parameters.
 
     `at` has the base URL of the default endpoint too. The name of a model counts only at its own vendor, because others
     translate requests.
     """
-    native = native_api(at.base_url)
-    api = at.api or native
+    api = format_of(at)
     effort = as_object(params.get("reasoning")).get("effort")
     for name in sorted({*params} & {*_UNKNOWN.get(api, ())}):
         yield Refusal(name, f"The format `{api}`, in which `{model[:80]}` is asked, refuses `{name}`.", _LEAVE_OUT)
     version = _version(model)
-    if native != "responses" or version is None:
+    if native_api(at.base_url) != "responses" or version is None:
         return
     thinks = effort != "none" and (effort is not None or version >= _THINKS)
     if thinks:

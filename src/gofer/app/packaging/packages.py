@@ -54,6 +54,7 @@ NEVER = (
     "evals",
     "learning",
     "models/price_library.py",
+    "models/refusals.py",
     "models/scripted.py",
     "replay",
     "sources/webhook/senders.py",
