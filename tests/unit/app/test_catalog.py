@@ -50,7 +50,7 @@ def test_check_shows_the_format_of_the_default_endpoint(
     ("url", "api", "wrong"),
     [("", "", False), ("", "chat_completions", True), ("https://gateway.example.com/v1", "chat_completions", False)],
 )
-def test_check_knows_what_the_default_endpoint_refuses(
+def test_check_knows_the_refusals_of_the_default_endpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, api: str, *, wrong: bool
 ) -> None:
     monkeypatch.chdir(tmp_path)
