@@ -1,7 +1,10 @@
 """Candidates among the journals of a month, as the command prints them and as its guide shows them."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,30 @@ async def test_requests_of_a_month_become_one_candidate_as_the_guide_shows() -> 
     found = await candidates_of(await a_month(), ROOT, 30)
     printed = "\n".join(found_lines(found))
     assert f"```text\n{printed}\n```" in (ROOT / "docs" / "candidates.md").read_text(), printed
+
+
+OTHER_REQUESTS = """
+import asyncio
+from gofer.app.candidates import candidates_of
+from support.app.company import ROOT
+from support.learning.asked_requests import a_month
+
+async def others():
+    found = await candidates_of(await a_month(), ROOT, 30)
+    return [one.others for one in found.candidates]
+
+print(asyncio.run(others()))
+"""
+
+
+def test_requests_of_one_weight_have_the_same_order_in_every_process() -> None:
+    shown = set[bytes]()
+    for seed in "45":
+        # Hashes of strings differ between processes, and so does the order of a set.
+        environment = {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        ran = subprocess.run([sys.executable, "-c", OTHER_REQUESTS], env=environment, capture_output=True, check=True)
+        shown.add(ran.stdout)
+    assert len(shown) == 1
 
 
 async def test_sketched_workflow_passes_the_check(tmp_path: Path) -> None:

@@ -103,7 +103,8 @@ def _candidate(members: Sequence[Request], weights: Mapping[str, float], taken: 
 
 def _typical(request: Request, weights: Mapping[str, float]) -> float:
     words = {*words_of(request.text)}
-    return sum(weights.get(word, 0.0) for word in words) / math.sqrt(len(words) or 1)
+    # `fsum` is exact, so that the order of a set does not decide between requests of one weight.
+    return math.fsum(weights.get(word, 0.0) for word in words) / math.sqrt(len(words) or 1)
 
 
 def _others(ranked: Sequence[Request]) -> Sequence[str]:
