@@ -7,7 +7,8 @@ run is deferred. `models/failures.py` says what follows each class of failures.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from gofer.engine.services import MODEL, Services
 from gofer.journal.entries import CallDeferred, LlmResponse, RunParked, SubagentFinished
@@ -49,6 +50,8 @@ class OneShot:
     """The journal entry of an answer, without its cost."""
     timeout: float
     """Seconds for each model."""
+    added: Params = field(default_factory=dict[str, object])
+    """As in `RemoteModel.adding`."""
 
 
 _log = logging.getLogger(__name__)
@@ -110,19 +113,26 @@ def order(chain: Sequence[Candidate], asked: str) -> Sequence[Candidate]:
 
 
 async def answer(
-    services: Services, model: ServedModel, body: bytes, timeout: float, traceparent: str, api: str | None = None
+    services: Services,
+    model: ServedModel,
+    body: bytes,
+    timeout: float,
+    traceparent: str,
+    api: str | None = None,
+    added: Params = MappingProxyType({}),
 ) -> TimedAnswer:
     """Ask one model with one request, up to ATTEMPTS times within `timeout` seconds; return its answer.
 
     `api` is the format in which the model answered this run before; None if it did not. `traceparent` names the span of
-    the request to a remote model; an empty one is not sent. Raises TemporaryError when no answer came, Unusable when
-    the response was no answer, RunStopped when the provider refused the request.
+    the request to a remote model; an empty one is not sent. `added` is as in `RemoteModel.adding`. Raises
+    TemporaryError when no answer came, Unusable when the response was no answer, RunStopped when the provider refused
+    the request.
     """
     clock = services.outside.clock
     began = clock.monotonic()
     deadline = began + timeout
     pause = services.patience.backoff
-    endpoint = _for_run(_open(services, model.endpoint), traceparent, api)
+    endpoint = _for_run(_open(services, model.endpoint), traceparent, api, added)
     for attempt in range(1, ATTEMPTS + 1):
         try:
             answered = await endpoint.ask(body, deadline - clock.monotonic())
@@ -141,12 +151,14 @@ async def answer(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _for_run(model: Model, traceparent: str, api: str | None) -> Model:
+def _for_run(model: Model, traceparent: str, api: str | None, added: Params) -> Model:
     """Return a model asked in the format in which the run began; Chat Completions is the one of older journals."""
     if api is not None and isinstance(model, RemoteModel):
         model = model.using(api or "chat_completions")
     if traceparent and isinstance(model, RemoteModel):
         model = model.within(traceparent)
+    if added and isinstance(model, RemoteModel):
+        model = model.adding(added)
     return model
 
 

@@ -12,6 +12,13 @@ from gofer.projections.conversation import Conversation
 from gofer.workflows.bundle import Bundle
 
 
+def output_parameter(output: object) -> Mapping[str, object]:
+    """Return the JSON Schema of an `output` as a neutral parameter; empty for text. The prompt has the schema too."""
+    if output is None:
+        return {}
+    return {"output_schema": output}
+
+
 class Window:
     """The growing prefix of one run's requests. While the model stays the same, each message is hashed only once."""
 
@@ -27,6 +34,11 @@ class Window:
         self._params = params
         self._hash = hashlib.sha256(self._bundle.head(params))
         self._hashed = 0
+
+    @property
+    def added(self) -> Mapping[str, object]:
+        """The form that the answer of the run must have, for `RemoteModel.adding`; empty for text."""
+        return output_parameter(self._bundle.loaded.workflow.output)
 
     def partial_request(self, params: Mapping[str, object], parts: Sequence[bytes], tail: str) -> bytes:
         """Return a request with a part of the history and a tail; it shares every byte up to the tail."""

@@ -6,6 +6,7 @@ from functools import partial
 from gofer.engine.finish_gate import UNFIT, form_objection
 from gofer.engine.first_message import today
 from gofer.engine.model_order import OneShot, Params
+from gofer.engine.model_request import output_parameter
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Gate, permit_all
 from gofer.engine.working_step import WorkingStep
@@ -83,6 +84,7 @@ def question(
         request=request,
         finish=lambda answer: answer_entry(call, subagent, answer, is_second=bool(unfit)),
         timeout=timeout,
+        added=output_parameter(subagent.output),
     )
 
 

@@ -97,10 +97,15 @@ class OwnStep(OwnedRun):
         """Make one call after its intent; return the entries of its outcome. `doubt` says why it is in doubt."""
         return await attempt(self, item, doubt, context)
 
-    async def ask(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
-        """Send the bytes of a recorded request to a model; return its answer. Raises what `model_order.answer` does."""
+    async def ask(
+        self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded, added: model_order.Params
+    ) -> TimedAnswer:
+        """Send the bytes of a recorded request to a model; return its answer. Raises what `model_order.answer` does.
+
+        `added` is as in `RemoteModel.adding`.
+        """
         api = self.progress.apis.get(model.asked_at)
-        return await model_order.answer(self.services, model, body, timeout, self.traceparent(request), api)
+        return await model_order.answer(self.services, model, body, timeout, self.traceparent(request), api, added)
 
     def report_failure(self, error: Exception) -> None:
         """Tell the operator that a model gave no answer."""

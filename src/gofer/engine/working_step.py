@@ -21,6 +21,9 @@ from gofer.sources.part_values import Outcome
 from gofer.tools.definition import ANYWHERE, Provenance, Repertoire
 from gofer.values.errors import RunStopped, TemporaryError, ToolError
 
+_Intent = tuple[e.Entry, bytes, model_order.Params]
+"""The entry of a request, its bytes, and the parameters of `RemoteModel.adding`."""
+
 
 class Guard(Protocol):
     """The check of each new call of a model or a script; the run's own calls need no permission."""
@@ -120,10 +123,11 @@ class WorkingStep:
         """
         conversation = self.own.conversation
 
-        def intend(params: model_order.Params) -> tuple[e.Entry, bytes]:
+        def intend(params: model_order.Params) -> _Intent:
             prefix_sha256, body = window.request(params, conversation, tail)
             weights = weigh(str(params["model"])) if weigh else None
-            return e.LlmRequest(conversation.through, prefix_sha256, params, tail, weights), body
+            request = e.LlmRequest(conversation.through, prefix_sha256, params, tail, weights)
+            return request, body, window.added
 
         heard = await self._ask_in_turn(model_order.order(chain, self.own.progress.asked), intend, timeout)
         self.own.note(heard.recorded())
@@ -131,10 +135,10 @@ class WorkingStep:
     async def ask_one_shot(self, asked: model_order.OneShot, gate: Gate = permit_all) -> e.SubagentFinished:
         """Ask one question outside the conversation; note and return its answer's entry. Raises like `ask_model`."""
 
-        def intend(params: model_order.Params) -> tuple[e.Entry, bytes]:
+        def intend(params: model_order.Params) -> _Intent:
             gate()
             started = e.SubagentStarted(call=asked.call, name=asked.name, prompt=asked.prompt, params=params)
-            return started, asked.request(params)
+            return started, asked.request(params), asked.added
 
         heard = await self._ask_in_turn(asked.chain, intend, asked.timeout, asked.call)
         finished = replace(asked.finish(heard.answer), cost_usd=heard.cost_usd, duration_ms=heard.took_ms)
@@ -144,7 +148,7 @@ class WorkingStep:
     async def _ask_in_turn(
         self,
         chain: Sequence[Candidate],
-        intend: Callable[[model_order.Params], tuple[e.Entry, bytes]],
+        intend: Callable[[model_order.Params], _Intent],
         timeout: float,
         call: str = "model",
     ) -> model_order.TimedAnswer:
@@ -158,11 +162,11 @@ class WorkingStep:
                 own.note(model_order.deferral(call, failures[-1].error))
             seconds = min(timeout, candidate.model.timeout or model_order.MODEL_SECONDS)
             await own.begin(seconds, [call])
-            intent, body = intend(candidate.params)
+            intent, body, added = intend(candidate.params)
             request = own.note(intent)
             await own.commit()
             try:
-                return await own.ask(candidate.model, body, seconds, request)
+                return await own.ask(candidate.model, body, seconds, request, added)
             except (TemporaryError, RunStopped) as error:
                 own.report_failure(error)
                 failures.append(model_order.Failure(candidate.model.endpoint, error))

@@ -1,6 +1,7 @@
 """The interface of a language model, its answer, and the errors of a request without an answer."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -105,4 +106,12 @@ class RemoteModel(Model, ABC):
     @abstractmethod
     def using(self, api: str) -> Model:
         """Return this model, asked in another format."""
+        ...
+
+    @abstractmethod
+    def adding(self, fields: Mapping[str, object]) -> Model:
+        """Return this model, which adds neutral parameters to each request if its endpoint is known to take them.
+
+        The journal and recorded answers know a request without them, because they follow from the run.
+        """
         ...

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,12 +14,12 @@ from typing_extensions import override
 
 from gofer.models.failures import failed, provider_error
 from gofer.models.formats.chat_completions import ChatCompletions
-from gofer.models.formats.format import Format, native_api
+from gofer.models.formats.format import Format, is_vendors_own, native_api
 from gofer.models.formats.messages import Messages
 from gofer.models.formats.responses import Responses
-from gofer.models.language_model import DEPLOYED, Access, Answer, RemoteModel, Unavailable, Unusable
+from gofer.models.language_model import DEPLOYED, Access, Answer, Refused, RemoteModel, Unavailable, Unusable
 from gofer.models.unreached import cause_of
-from gofer.values.canonical_json import as_object, decode
+from gofer.values.canonical_json import as_object, decode, encode
 from gofer.values.messages import ENDPOINT, Api, ProviderError, asked_at
 
 FORMATS: Mapping[Api, Format] = {
@@ -34,6 +35,7 @@ STREAM_SECONDS = 3_600.0
 ERROR_BYTES = 100_000
 """Bytes that are read of an error in place of an answer."""
 
+_log = logging.getLogger(__name__)
 _HEADERS = {
     "Accept": "application/json",
     # An uncompressed answer, so that ANSWER_BYTES limits the bytes that arrive.
@@ -43,6 +45,10 @@ _HEADERS = {
 }
 _NO_TIMEOUTS = {"timeout": httpx2.Timeout(None).as_dict()}
 """The extensions of a request for which the client sets no timers. Without them, the client would use its default."""
+_ADDED = re.compile(
+    r"response_format|text\.format|output_config\.format|output_format|json_schema|structured output", re.I
+)
+"""Words of vendors that refuse a parameter of `RemoteEndpoint.added`, which not all of their models take."""
 _MODEL = re.compile(rb'"model":"((?:[^"\\]|\\.)*)"')
 
 
@@ -58,6 +64,8 @@ class RemoteEndpoint(RemoteModel):
     """The name of the endpoint; empty for the default one."""
     account: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     """Headers of each request beside those of the format."""
+    added: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    """Neutral parameters that are added to each request at the vendor's own address."""
 
     @override
     def within(self, traceparent: str) -> "RemoteEndpoint":
@@ -70,7 +78,24 @@ class RemoteEndpoint(RemoteModel):
         return replace(self, format=FORMATS[cast(Api, api)])
 
     @override
+    def adding(self, fields: Mapping[str, object]) -> "RemoteEndpoint":
+        return replace(self, added={**self.added, **fields})
+
+    @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
+        if not self.added or not is_vendors_own(self.base_url, self.format.api):
+            return await self._ask(body, timeout)
+        began = asyncio.get_running_loop().time()
+        try:
+            return await self._ask(b"%b,%b" % (encode(self.added)[:-1], body[1:]), timeout)
+        except Refused as error:
+            if not _ADDED.search(f"{error.provider_error.parameter} {error.provider_error.message}"):
+                raise
+            # An older model lacks what the vendor has. A request without it has the same meaning.
+            _log.warning("the model refuses %s and is asked without: %s", ", ".join(sorted(self.added)), error)
+        return await self._ask(body, timeout - (asyncio.get_running_loop().time() - began))
+
+    async def _ask(self, body: bytes, timeout: float) -> Answer:
         wire = self.format.encode(body, self._by(body))
         try:
             # The timeouts of the client are for each read and write, so there are none. This is for the whole exchange,

@@ -7,7 +7,7 @@ from typing import NoReturn
 from typing_extensions import override
 
 from gofer.engine.conditions import DoesNotMatch
-from gofer.engine.model_order import Parked, TimedAnswer
+from gofer.engine.model_order import Params, Parked, TimedAnswer
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import Deadline
 from gofer.engine.permitted_call import Permitted
@@ -262,7 +262,9 @@ class ReplayedRun(OwnStep):
         return await super().attempt(replace(item, tool=tool), doubt, context)
 
     @override
-    async def ask(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
+    async def ask(
+        self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded, added: Params
+    ) -> TimedAnswer:
         diverged = self._stage.progress.has_diverged
         if diverged and not self._stage.changes.live:
             raise ReplayEnded(
@@ -270,13 +272,13 @@ class ReplayedRun(OwnStep):
                 "send it."
             )
         if diverged:
-            return await self._ask_live(model, body, timeout, request)
+            return await self._ask_live(model, body, timeout, request, added)
         answer = self._recording.answer(request.entry)
         match answer:
             case e.LlmResponse() | e.SubagentFinished():
                 # Recorded outages and crashes happen again, so that a live model is asked where a model answered.
                 if self._stage.changes.asks_from_the_start:
-                    return await self._ask_live(model, body, timeout, request)
+                    return await self._ask_live(model, body, timeout, request, added)
                 return timed_answer(answer)
             case e.CallDeferred():
                 is_last = not self._recording.asks_another_model(request.entry)
@@ -284,10 +286,12 @@ class ReplayedRun(OwnStep):
             case _:
                 return await self._crash()
 
-    async def _ask_live(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
+    async def _ask_live(
+        self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded, added: Params
+    ) -> TimedAnswer:
         place = (self.run, getattr(request.entry, "call", "model"))
         try:
-            answer = await super().ask(model, body, timeout, request)
+            answer = await super().ask(model, body, timeout, request, added)
         except (TemporaryError, RunStopped) as error:
             self._stage.live.failed(place, error)
             raise

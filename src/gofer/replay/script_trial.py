@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import override
 
-from gofer.engine.model_order import TimedAnswer
+from gofer.engine.model_order import Params, TimedAnswer
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.services import Services
 from gofer.journal import entries as e
@@ -58,7 +58,9 @@ class _TriedRun(ReplayedRun):
         self._judge = judge
 
     @override
-    async def ask(self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded) -> TimedAnswer:
+    async def ask(
+        self, model: ServedModel, body: bytes, timeout: float, request: e.Recorded, added: Params
+    ) -> TimedAnswer:
         if not isinstance(request.entry, e.SubagentStarted):
             raise ReplayEnded("The script asked a model that the recorded run did not ask.")
         text = self._judge(request.entry.name)

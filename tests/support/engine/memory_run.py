@@ -2,7 +2,7 @@
 
 import json
 import textwrap
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from gofer.engine.working_step import Agents, WorkingStep
 from gofer.journal.entries import Effect, Entry, MessageReceived, Recorded, RunOwned, RunStarted, SubagentFinished
 from gofer.journal.log import Pen, open_journal, read_journal
 from gofer.journal.store import Store
-from gofer.models.language_model import Answer
+from gofer.models.language_model import Answer, RemoteModel
 from gofer.models.served_model import Price, Prices
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
@@ -109,6 +109,23 @@ class ListModel:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+
+@dataclass
+class RemoteListModel(ListModel, RemoteModel):
+    """A model behind HTTP that records what is added to its requests."""
+
+    added: list[Mapping[str, object]] = field(default_factory=list)
+
+    def within(self, traceparent: str) -> "RemoteListModel":
+        return self
+
+    def using(self, api: str) -> "RemoteListModel":
+        return self
+
+    def adding(self, fields: Mapping[str, object]) -> "RemoteListModel":
+        self.added.append(fields)
+        return self
 
 
 def says(text: str, *asks: tuple[str, dict[str, object] | str], tokens: int = 10) -> Answer:

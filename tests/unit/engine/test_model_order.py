@@ -15,7 +15,7 @@ from gofer.projections import progress
 from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import FailureClass, ProviderError
 from gofer.workflows.schema import Limits
-from support.engine.memory_run import PROVENANCE, MemoryRun, coordinate, memory_run, says
+from support.engine.memory_run import PROVENANCE, MemoryRun, RemoteListModel, coordinate, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -270,3 +270,17 @@ async def test_days_of_suspension_do_not_count_as_waiting_for_a_model() -> None:
     assert await work(made) == "parked"
     made.clock.advance(3 * 86_400)
     assert await work(made, "days later") == "Here I am."
+
+
+async def test_schema_of_the_output_is_added_beside_the_same_requests() -> None:
+    schema = {"type": "object", "properties": {"size": {"type": "integer"}}}
+    requests: list[bytes] = []
+    for output in (schema, None):
+        made = chained(says("", ("look", {})), says('{"size": 1}'))
+        made.model = remote = RemoteListModel(made.model.answers)
+        made.output = output
+        await work(made)
+        requests += remote.requests
+        assert remote.added == [{"output_schema": schema}] * 2 * (output is not None)
+    assert len(requests) == 4
+    assert requests[:2] == requests[2:]

@@ -16,7 +16,7 @@ from gofer.values.errors import RunStopped, TemporaryError
 from gofer.values.messages import Usage
 from gofer.workflows.schema import Limits, Subagent
 from gofer.workflows.subagent import LoadedSubagent
-from support.engine.memory_run import MemoryRun, memory_run, says
+from support.engine.memory_run import MemoryRun, RemoteListModel, memory_run, says
 from support.models.served import served
 
 pytestmark = pytest.mark.anyio
@@ -50,6 +50,14 @@ async def test_one_shot_subagent_is_asked_with_a_separate_prompt_and_the_answer_
     made.model.requests.clear()
     assert await made.run_script("another") == Ending("done", "a bug")
     assert made.model.requests == []
+
+
+async def test_one_shot_subagent_sends_the_schema_of_its_output_beside_both_questions() -> None:
+    made = asking(ASK, says("a bug"), says('{"kind": "bug"}'), output=SCHEMA)
+    made.model = remote = RemoteListModel(made.model.answers)
+    await made.run_script()
+    assert remote.added == [{"output_schema": SCHEMA}] * 2
+    assert b"output_schema" not in b"".join(remote.requests)
 
 
 async def test_one_shot_subagent_records_the_system_fingerprint_of_its_answer() -> None:

@@ -156,6 +156,12 @@ class LiveModel(RemoteModel):
         return replace(self, model=self.model.using(api))
 
     @override
+    def adding(self, fields: Mapping[str, object]) -> Model:
+        if not isinstance(self.model, RemoteModel):
+            return self
+        return replace(self, model=self.model.adding(fields))
+
+    @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
         self.asked.number += 1
         began = self.real.monotonic()

@@ -7,7 +7,17 @@ from gofer.models.answer_text import AnswerText, split_thoughts
 from gofer.models.failures import error_in, failed
 from gofer.models.formats.alternation import alternating
 from gofer.models.formats.completion_stream import completion_of, is_stream
-from gofer.models.formats.format import MOST_CALLS, NAME_LIMIT, TEXT_LIMIT, Wire, count, is_own, kept, neutral
+from gofer.models.formats.format import (
+    MOST_CALLS,
+    NAME_LIMIT,
+    TEXT_LIMIT,
+    Wire,
+    answer_form,
+    count,
+    is_own,
+    kept,
+    neutral,
+)
 from gofer.models.language_model import DEPLOYED, Access, Answer, Unusable
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode, encode_text
 from gofer.values.errors import BadRequest
@@ -65,8 +75,7 @@ def _params(request: Mapping[str, object]) -> Mapping[str, object]:
         sent["reasoning_effort"] = effort
     if request.get("stream") is True:
         sent["stream_options"] = {"include_usage": True}
-    if schema := as_object(request.get("output_schema")):
-        form = {"name": "answer", "schema": schema, "strict": False}
+    if form := answer_form(request):
         sent["response_format"] = {"type": "json_schema", "json_schema": form}
     return {**sent, "messages": request["messages"]}
 

@@ -13,8 +13,12 @@ from gofer.models.language_model import Access, Answer
 from gofer.values.canonical_json import as_list, as_object, encode_text
 from gofer.values.messages import BY, Api
 
-_NATIVE: Mapping[str, Api] = {"api.openai.com": "responses", "api.anthropic.com": "messages"}
-"""The formats of the vendors at their own hosts. Every other server is asked by Chat Completions."""
+_VENDORS: Mapping[str, Sequence[Api]] = {
+    "api.openai.com": ("responses", "chat_completions"),
+    "api.anthropic.com": ("messages",),
+}
+"""The formats that each vendor speaks whole at its own host, its native one first. Every other server is asked by Chat
+Completions."""
 _NEUTRAL = ("role", "content", "tool_calls")
 """The keys of an answer in the history that every model reads."""
 _NEUTRAL_CALL = ("id", "type", "function")
@@ -30,11 +34,10 @@ NAME_LIMIT = 200
 _MOST_TOKENS = 10**9
 _OBJECTS = frozenset({"type", "properties", "required", "additionalProperties", "$defs"})
 _VALUES = frozenset({"items", "enum", "const", "description", "title", "anyOf", "$ref", "pattern", "format"})
-_BOUNDS = frozenset(
-    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"}
-)
+BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems"})
+"""The keywords of a schema that limit numbers and lengths."""
 _SAYS = frozenset({"type", "anyOf", "$ref", "enum", "const"})
-_STRICT_KEYS = _OBJECTS | _VALUES | _BOUNDS
+_STRICT_KEYS = _OBJECTS | _VALUES | BOUNDS
 """The keywords of a schema in strict mode. Source: "Structured model outputs" in the documentation of OpenAI."""
 
 
@@ -70,9 +73,23 @@ def is_strict(schema: Mapping[str, object]) -> bool:
     return all(map(is_strict, map(as_object, inner)))
 
 
+def answer_form(request: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the form of an answer to the neutral parameter `output_schema`, in the words of OpenAI; empty without."""
+    schema = as_object(request.get("output_schema"))
+    if not schema:
+        return {}
+    strict = schema.get("type") == "object" and is_strict(schema)
+    return {"name": "answer", "schema": schema, "strict": strict}
+
+
 def native_api(base_url: str) -> Api:
     """Return the format of a base URL whose endpoint names none. The name of a model says nothing about it."""
-    return _NATIVE.get(urlsplit(base_url).hostname or "", "chat_completions")
+    return _VENDORS.get(urlsplit(base_url).hostname or "", ("chat_completions",))[0]
+
+
+def is_vendors_own(base_url: str, api: Api) -> bool:
+    """Return whether a base URL is a vendor's own, asked in a format that the vendor defines."""
+    return api in _VENDORS.get(urlsplit(base_url).hostname or "", ())
 
 
 @dataclass(frozen=True, slots=True)

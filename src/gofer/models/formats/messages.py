@@ -11,6 +11,7 @@ from gofer.models.answer_text import split_thoughts
 from gofer.models.failures import error_in, failed
 from gofer.models.formats.completion_stream import is_stream
 from gofer.models.formats.format import (
+    BOUNDS,
     MOST_CALLS,
     NAME_LIMIT,
     TEXT_LIMIT,
@@ -49,6 +50,9 @@ _THOUGHTS = ("thinking", "redacted_thinking")
 _PLAIN = ("text", "tool_use")
 """Types of blocks that their neutral form holds whole."""
 _OWN = ("messages", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "output_schema", "alternate_roles")
+_NOT_IN_FORMS = BOUNDS | {"pattern", "format"}
+"""The keywords that the vendor does not take in the form of an answer, or not with each value. Source: its SDK, which
+moves them to the description."""
 _RENAMED = {"max_completion_tokens": "max_tokens", "stop": "stop_sequences"}
 
 
@@ -119,10 +123,22 @@ def _params(request: Mapping[str, object]) -> Mapping[str, object]:
     if (effort := as_text(reasoning.get("effort"))) and effort != "none":
         output["effort"] = {"minimal": "low"}.get(effort, effort)
     if (schema := as_object(request.get("output_schema"))) and is_strict(schema):
-        output["format"] = {"type": "json_schema", "schema": schema}
+        output["format"] = {"type": "json_schema", "schema": _form(schema)}
     if output:
         sent["output_config"] = output
     return sent
+
+
+def _form(schema: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a schema without the bounds and patterns that the vendor does not take; code checks them in the answer."""
+    form = {name: value for name, value in schema.items() if name not in _NOT_IN_FORMS}
+    for name in {*form} & {"properties", "$defs"}:
+        form[name] = {key: _form(as_object(inner)) for key, inner in as_object(form[name]).items()}
+    if "anyOf" in form:
+        form["anyOf"] = [_form(as_object(inner)) for inner in as_list(form["anyOf"])]
+    if "items" in form:
+        form["items"] = _form(as_object(form["items"]))
+    return form
 
 
 def _tool(tool: object) -> Mapping[str, object]:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from gofer.models.answer_text import split_thoughts
-from gofer.models.formats.format import Api, Wire, is_own, is_strict
+from gofer.models.formats.format import Api, Wire, answer_form, is_own
 from gofer.models.formats.responses_answer import ITEMS, read_answer
 from gofer.models.language_model import Access, Answer
 from gofer.values.canonical_json import as_list, as_object, as_text, decode, encode
@@ -201,8 +201,7 @@ def _params(request: Mapping[str, object]) -> dict[str, object]:
 
 def _form(request: Mapping[str, object]) -> Mapping[str, object]:
     """Return the form of the answer that a request asks for; empty for any text."""
-    if schema := as_object(request.get("output_schema")):
-        strict = schema.get("type") == "object" and is_strict(schema)
-        return {"type": "json_schema", "name": "answer", "schema": schema, "strict": strict}
+    if asked := answer_form(request):
+        return {"type": "json_schema", **asked}
     form = as_object(request.get("response_format"))
     return {**as_object(form.get("json_schema")), **{name: form[name] for name in form if name != "json_schema"}}
