@@ -94,7 +94,7 @@ async def test_other_servers_get_the_same_request_as_without_a_schema(base_url: 
         {"message": "output_config.format: This model does not support structured outputs"},
     ],
 )
-async def test_model_that_takes_no_schema_is_asked_again_without_it(refusal: Mapping[str, object]) -> None:
+async def test_model_without_schemas_is_asked_again_without_one(refusal: Mapping[str, object]) -> None:
     async with endpoint(OPENAI, refusal=refusal) as (asked, seen):
         await asked.adding({"output_schema": CLOSED}).ask(BODY, 5)
         await asked.ask(BODY, 5)
@@ -110,7 +110,7 @@ async def test_another_refusal_is_no_reason_to_ask_again() -> None:
     assert len(seen) == 1
 
 
-async def test_schema_does_not_change_the_bytes_of_a_request_beside_it() -> None:
+async def test_schema_leaves_the_other_fields_of_a_request_unchanged() -> None:
     async with endpoint(OPENAI) as (asked, seen):
         await asked.adding({"output_schema": CLOSED}).ask(BODY, 5)
         await asked.ask(BODY, 5)
