@@ -8,6 +8,7 @@ is a part of the last result.
 from collections.abc import Mapping, Sequence
 
 from gofer.values.canonical_json import as_list
+from gofer.values.messages import BY
 
 Message = Mapping[str, object]
 _INTO: Mapping[object, Sequence[object]] = {"user": ("user", "tool"), "assistant": ("assistant",)}
@@ -30,8 +31,9 @@ def alternating(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def _joined(first: Message, second: Message) -> Message:
-    """Return two messages as one with the role of the first."""
-    return {**second, **first, "content": _content(first.get("content"), second.get("content"))}
+    """Return two messages as one with the role of the first, and without a maker, whose own form holds only one."""
+    joined = {**second, **first, "content": _content(first.get("content"), second.get("content"))}
+    return {name: value for name, value in joined.items() if name != BY}
 
 
 def _content(first: object, second: object) -> object:

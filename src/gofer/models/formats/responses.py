@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from gofer.models.answer_text import split_thoughts
+from gofer.models.formats.alternation import alternating
 from gofer.models.formats.format import Api, Wire, answer_form, is_own
 from gofer.models.formats.responses_answer import ITEMS, read_answer
 from gofer.models.language_model import Access, Answer
@@ -42,7 +43,10 @@ class Responses:
     def encode(self, body: bytes, by: str) -> Wire:
         """Return the request with items in place of messages, and with the items that this model made unchanged."""
         request = as_object(decode(body))
-        messages = [as_object(message) for message in as_list(request.get("messages"))]
+        messages: Sequence[Mapping[str, object]] = [as_object(one) for one in as_list(request.get("messages"))]
+        if request.get("alternate_roles"):
+            # An answer without text or calls becomes no item, so what surrounds it would follow each other.
+            messages = alternating([one for one in messages if any(self._items([one], by))])
         first = next((place for place, one in enumerate(messages) if one.get("role") not in _SYSTEM), len(messages))
         instructions = "\n\n".join(as_text(message.get("content")) for message in messages[:first])
         tools = [_tool(as_object(as_object(tool).get("function"))) for tool in as_list(request.get("tools"))]

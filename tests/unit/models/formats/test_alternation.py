@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from gofer.models.formats.alternation import alternating
 from gofer.models.formats.chat_completions import ChatCompletions
+from gofer.models.formats.messages import Messages
+from gofer.models.formats.responses import Responses
 from gofer.values import messages
 from gofer.values.messages import ToolAsk
 from support.models.mistral_template import alternates
@@ -89,3 +91,46 @@ def test_request_with_alternate_roles_shares_all_bytes_before_the_tail() -> None
 def wire(parts: list[bytes]) -> bytes:
     body = b'{"alternate_roles":true,"model":"m","messages":[' + b",".join(parts) + b"]}"
     return ChatCompletions().encode(body, "m").body
+
+
+@given(TURNS)
+def test_items_of_responses_alternate_too(history: list[dict[str, Any]]) -> None:
+    history = [SYSTEM, user("first"), *history, user("tail")]
+    body = json.dumps({"model": "m", "alternate_roles": True, "messages": history}).encode()
+    sent = json.loads(Responses().encode(body, "m").body)
+    assert "alternate_roles" not in sent
+    assert alternates([as_message(item) for item in sent["input"]])
+    assert "tail" in json.dumps(sent["input"][-1])
+
+
+def as_message(item: dict[str, Any]) -> dict[str, Any]:
+    """Return the message that a server makes of an item before it fills the template."""
+    match item["type"]:
+        case "function_call":
+            return {"role": "assistant", "tool_calls": [item]}
+        case "function_call_output":
+            return {"role": "tool", "content": item["output"]}
+        case _:
+            return item
+
+
+def test_two_answers_that_become_one_keep_both_texts_in_responses() -> None:
+    by = {"api": "responses", "model": "m"}
+    own = [
+        {**replied(text), "by": by, "items": [{"type": "message", "role": "assistant", "content": text}]}
+        for text in ("one", "two")
+    ]
+    body = {"model": "m", "alternate_roles": True, "messages": [SYSTEM, user("first"), *own, user("tail")]}
+    sent = json.loads(Responses().encode(json.dumps(body).encode(), "m").body)["input"]
+    assert [item["content"] for item in sent] == ["first", "one\n\ntwo", "tail"]
+
+
+def replied(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+@given(TURNS)
+def test_turns_of_messages_alternate_without_the_key(history: list[dict[str, Any]]) -> None:
+    body = json.dumps({"model": "m", "messages": [SYSTEM, user("first"), *history, user("tail")]}).encode()
+    roles = [turn["role"] for turn in json.loads(Messages().encode(body, "m").body)["messages"]]
+    assert roles == [("user", "assistant")[number % 2] for number in range(len(roles))]
