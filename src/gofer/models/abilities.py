@@ -29,6 +29,9 @@ class Ability:
         return [kind for kind, taken in kinds.items() if taken]
 
 
+LEAST_WINDOW = 8_192
+"""Smallest window of a model, in tokens. Instructions and tools of a run take about 3,000, its first message up to a
+quarter, and results, answers and the summary of what leaves need the rest."""
 UNKNOWN_WINDOW = 128_000
 """The assumed window, in tokens, when neither a file nor the price list names one."""
 TEXT_ONLY = Ability(0)

@@ -10,7 +10,7 @@ from typing import Annotated, cast
 from pydantic import BeforeValidator, Field, StrictBool, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from gofer.models.abilities import Abilities, Ability, Read, load_abilities
+from gofer.models.abilities import LEAST_WINDOW, Abilities, Ability, Read, load_abilities
 from gofer.models.served_model import (
     DEFAULT,
     OPENAI_KEY,
@@ -106,7 +106,7 @@ class RoleModel(Strict):
     """The endpoint of this file that serves the model; by default the endpoint that the deployment sets up."""
     price: PriceForm | None = None
     """The price of the model; by default the price in the list that comes with Gofer."""
-    window: Whole | None = Field(default=None, ge=4_000)
+    window: Whole | None = Field(default=None, ge=LEAST_WINDOW)
     """The most tokens of a request and its answer together; by default the number in the list that comes with Gofer."""
     reads: tuple[Read, ...] | None = None
     """What the model reads besides text: image, pdf; by default as in the table that comes with Gofer."""
@@ -119,6 +119,17 @@ class RoleModel(Strict):
     """Whether the model's template demands that messages of people and of the model alternate."""
     parameters: dict[str, object] = Field(default_factory=dict)
     """Parameters of every request to the model, besides those of workflows, such as {top_p: 0.9}."""
+
+    @field_validator("window", mode="before")
+    @classmethod
+    def _large_enough(cls, value: object) -> object:
+        if type(value) is int and 0 < value < LEAST_WINDOW:
+            raise mistake(
+                f"A window of {value:,} tokens is too small: instructions and tools of a run take about 3,000, and its "
+                "thread, results and answers need room.",
+                f"Start the model's server with {LEAST_WINDOW:,} tokens or more, and write that number.",
+            )
+        return value
 
     @field_validator("parameters")
     @classmethod

@@ -37,7 +37,7 @@ def test_check_models_lists_a_model_once_per_endpoint(tmp_path: Path) -> None:
     folder = agents(
         tmp_path,
         'endpoints: {ours: {base_url: "https://models.example.com/v1"}}\n'
-        "models: {default: {name: gpt-5, endpoint: ours, window: 8000}, small: {name: own, window: 9000}}\n",
+        "models: {default: {name: gpt-5, endpoint: ours, window: 8192}, small: {name: own, window: 9000}}\n",
     )
     rows = [line.split()[:3] for line in model_table(folder, unlisted).splitlines()[1:]]
     assert rows == [["default", "gpt-5", "ours"], ["small", "own", "openai"], ["-", "gpt-5", "openai"]]

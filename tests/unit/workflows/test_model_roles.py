@@ -19,7 +19,7 @@ models:
     - name: llama
       endpoint: ours
       price: {input: 2, output: 3}
-      window: 8000
+      window: 9000
       reads: [image]
       parameters: {top_p: 0.5, temperature: 1}
 """
@@ -50,7 +50,7 @@ def test_model_described_in_defaults_wins_over_the_price_list_and_the_table(tmp_
     assert plain.ability is not None
     assert (plain.endpoint, plain.price, plain.ability.window, plain.ability.pdf) == (Endpoint(), PAID, 400_000, True)
     assert described.ability is not None
-    assert (described.ability.window, described.ability.reads) == (8_000, ["image"])
+    assert (described.ability.window, described.ability.reads) == (9_000, ["image"])
     assert described.price == Price(input=2, cached_input=2, output=3)
     assert described.endpoint == Endpoint(name="ours", base_url="https://models.example.com/v1", key="MODEL_KEY_OURS")
 
@@ -94,7 +94,10 @@ def test_published_files_carry_the_prices_that_were_looked_up(tmp_path: Path) ->
         (MODELS.replace("top_p: 0.5", "messages: []"), "Gofer writes the parameter `messages` itself."),
         (MODELS.replace("ours", "openai"), "`openai` is the endpoint that the deployment sets up."),
         (MODELS.replace("reads: [image]", "reads: [audio]"), "`audio`"),
-        (MODELS.replace("window: 8000", "windw: 8000"), "Write `window`"),
+        (MODELS.replace("window: 9000", "windw: 9000"), "Write `window`"),
+        (MODELS.replace("window: 9000", "window: 8191"), "A window of 8,191 tokens is too small: "),
+        (MODELS.replace("window: 9000", "window: 4096"), "Start the model's server with 8,192 tokens or more"),
+        (MODELS.replace("window: 9000", "window: -1"), "Write a number that is at least 8192."),
     ],
 )
 def test_model_mistake_in_defaults_is_reported_at_the_place(tmp_path: Path, defaults: str, said: str) -> None:
@@ -105,13 +108,13 @@ def test_model_mistake_in_defaults_is_reported_at_the_place(tmp_path: Path, defa
 
 
 def test_model_named_in_a_workflow_gets_the_description_of_the_role(tmp_path: Path) -> None:
-    described = "models: {default: gpt-5, small: {name: own, price: {input: 2, output: 3}, window: 8000}}\n"
+    described = "models: {default: gpt-5, small: {name: own, price: {input: 2, output: 3}, window: 9000}}\n"
     folder = agents(tmp_path, described)
     (folder / "w.yaml").write_text('description: d\nowner: "#o"\nwhen: [slack.mention]\nmodel: own\n')
     (model,) = load_catalog(folder).workflows["w"].models
     assert model.price == Price(input=2, cached_input=2, output=3)
     assert model.ability
-    assert model.ability.window == 8000
+    assert model.ability.window == 9000
 
 
 def test_model_described_at_another_endpoint_does_not_apply_to_a_plain_name(tmp_path: Path) -> None:
