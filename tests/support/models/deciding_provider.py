@@ -78,6 +78,8 @@ class Provider:
     decide: Callable[[Sent], Said]
     before: Callable[[Sent], Awaitable[None]] | None = None
     """What happens between a request and its answer."""
+    refuses: Callable[[Sent], Response | None] = lambda sent: None
+    """The refusal of a request; None for one that is answered."""
     sent: list[Sent] = field(default_factory=list)
 
     async def answer(self, request: Request) -> Response:
@@ -87,6 +89,8 @@ class Provider:
         self.sent.append(sent)
         if wrong := complaints(sent.body):
             return JSONResponse({"error": {"message": "; ".join(wrong)[:300]}}, 400)
+        if refusal := self.refuses(sent):
+            return refusal
         if self.before:
             await self.before(sent)
         said = self.decide(sent)
@@ -113,10 +117,12 @@ def _text(message: dict[str, Any]) -> str:
 
 @asynccontextmanager
 async def deciding(
-    decide: Callable[[Sent], Said], before: Callable[[Sent], Awaitable[None]] | None = None
+    decide: Callable[[Sent], Said],
+    before: Callable[[Sent], Awaitable[None]] | None = None,
+    refuses: Callable[[Sent], Response | None] = lambda sent: None,
 ) -> AsyncIterator[tuple[Provider, str]]:
     """Serve the provider; yield it with the value for OPENAI_BASE_URL."""
-    made = Provider(decide, before)
+    made = Provider(decide, before, refuses)
     app = Starlette(routes=[Route("/v1/chat/completions", made.answer, methods=["POST"])])
     async with serve(app) as url:
         yield made, f"{url}/v1"
