@@ -31,7 +31,7 @@ class Ability:
 
 LEAST_WINDOW = 8_192
 """Smallest window of a model, in tokens. Instructions and tools of a run take about 3,000, its first message up to a
-quarter, and results, answers and the summary of what leaves need the rest."""
+quarter, and results and answers need the rest."""
 UNKNOWN_WINDOW = 128_000
 """The assumed window, in tokens, when neither a file nor the price list names one."""
 TEXT_ONLY = Ability(0)

@@ -31,7 +31,7 @@ def alternating(messages: Sequence[Message]) -> Sequence[Message]:
 
 
 def _joined(first: Message, second: Message) -> Message:
-    """Return two messages as one with the role of the first, and without a maker, whose own form holds only one."""
+    """Return two messages as one with the role of the first. It has no maker, because the raw items hold only one."""
     joined = {**second, **first, "content": _content(first.get("content"), second.get("content"))}
     return {name: value for name, value in joined.items() if name != BY}
 
