@@ -110,7 +110,7 @@ async def test_template_that_demands_alternating_roles_ends_a_run_with_the_remed
     assert "The language model refuses the form of a conversation with me." in reply.text
 
 
-async def test_template_that_demands_alternating_roles_gets_them_by_a_key_of_the_model(tmp_path: Path) -> None:
+async def test_run_with_alternate_roles_is_answered_by_such_a_template(tmp_path: Path) -> None:
     async with (
         deciding(reads_then_answers(2), refuses=roles_in_a_row) as (provider, url),
         gofer(tmp_path, url, "window: 32768, alternate_roles: true") as made,
@@ -122,7 +122,7 @@ async def test_template_that_demands_alternating_roles_gets_them_by_a_key_of_the
     assert [len(sent.results) for sent in provider.sent] == [0, 1, 2]
 
 
-async def test_server_that_is_away_is_named_with_the_same_words_in_trace_and_log(
+async def test_trace_and_log_name_an_absent_server_with_the_same_words(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, free_tcp_port: int
 ) -> None:
     url = f"http://127.0.0.1:{free_tcp_port}/v1"
