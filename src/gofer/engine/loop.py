@@ -61,7 +61,7 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
     window = ContextWindow(bundle, step.own.services)
     conversation = step.own.conversation
     while not conversation.answered:
-        stop = gates.answer(conversation)
+        stop = gates.answer(conversation, step.repertoire.tools)
         if not stop and conversation.open:
             limited = replace(step, shown=window.display_limits(step, bundle))
             stop = await _turn(limited, bundle, provenance)

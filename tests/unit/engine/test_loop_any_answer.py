@@ -346,6 +346,8 @@ def test_text_before_a_written_call_beside_real_calls_is_shown() -> None:
     [
         ("I cannot {help}.", "The language model declined to answer: “I cannot {help}.”"),
         ("", "The language model declined to answer."),
+        ('<tool_call>{"name": "post"}</tool_call>', "The language model declined to answer."),
+        ('I will not.\n<tool_call>{"name": "post"}', "The language model declined to answer: “I will not.”"),
     ],
 )
 def test_model_refusal_quotes_the_words_of_the_model(text: str, said: str) -> None:

@@ -93,7 +93,8 @@ class Messages:
         if reason == "model_context_window_exceeded":
             raise failed(ProviderError("too_large", code=reason), at)
         blocks = list(map(as_object, as_list(body.get("content"))))
-        text = _joined(blocks, "text")
+        said = split_thoughts(_joined(blocks, "text"))
+        text = said.text
         if reason == "refusal":
             text = text or as_text(as_object(body.get("stop_details")).get("explanation"))
         miss = as_object(as_object(body.get("diagnostics")).get("cache_miss_reason"))
@@ -103,8 +104,8 @@ class Messages:
             finish=_FINISHES.get(reason, reason or "stop"),
             model=as_text(body.get("model"))[:NAME_LIMIT],
             usage=_usage(as_object(body.get("usage"))),
-            extra=_extra(blocks),
-            thoughts=_joined(blocks, "thinking")[:TEXT_LIMIT],
+            extra=_extra(blocks, thought=bool(said.thoughts)),
+            thoughts=(said.thoughts or _joined(blocks, "thinking"))[:TEXT_LIMIT],
             cache_miss=as_text(miss.get("type"))[:NAME_LIMIT],
         )
 
@@ -278,9 +279,12 @@ def _ask(block: Mapping[str, object]) -> ToolAsk:
     return ToolAsk(id=id_, tool=as_text(block.get("name"))[:NAME_LIMIT], arguments=text)
 
 
-def _extra(blocks: Sequence[Mapping[str, object]]) -> str:
-    """Return the blocks for the next request if the neutral form lacks something of them: thoughts, unknown types."""
-    if all(block.get("type") in _PLAIN for block in blocks):
+def _extra(blocks: Sequence[Mapping[str, object]], *, thought: bool) -> str:
+    """Return the blocks for the next request if the neutral form lacks something of them: thoughts, unknown types.
+
+    `thought` says that thoughts stand in the text, as other models write them behind this format.
+    """
+    if not thought and all(block.get("type") in _PLAIN for block in blocks):
         return ""
     return kept({BLOCKS: list(map(_whole, blocks))})
 

@@ -257,3 +257,13 @@ def test_request_for_a_stream_is_marked() -> None:
     wire = FORMAT.encode(body, "m")
     assert isinstance(wire, Wire)
     assert wire.stream
+
+
+def test_thoughts_that_another_model_writes_into_its_text_are_no_words_for_people() -> None:
+    blocks = [{"type": "text", "text": "<think>Hm.</think>\nI look."}, USE]
+    answer = parsed(body_of(*blocks))
+    assert (answer.text, answer.thoughts) == ("I look.", "<think>Hm.</think>")
+    said = messages.assistant(answer.text, answer.asks, answer.extra, MAKER)
+    assert sent(said, messages.tool("toolu_1", "x"), messages.user("t"))["messages"][0]["content"] == blocks
+    other = sent(said, messages.tool("toolu_1", "x"), messages.user("t"), by="m")["messages"][0]["content"]
+    assert [block.get("text") for block in other] == ["I look.", None]
