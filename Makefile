@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy planted vocabulary first-hour same-code style bench cost package wheel dist sam runtime lock clean
+.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy planted vocabulary policy first-hour same-code style bench cost package wheel dist sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -45,7 +45,7 @@ unit-others: .venv/.dev
 	$(RUN) pytest $(filter-out $(wildcard tests/unit/[e-r]*),$(wildcard tests/unit/[a-z]*)) $(ARGS)
 
 contracts: .venv/.dev
-	$(RUN) pytest tests/contracts tests/architecture $(ARGS)
+	$(RUN) pytest tests/contracts tests/architecture tests/policy $(ARGS)
 
 journeys: .venv/.dev
 	$(RUN) pytest tests/journeys $(ARGS)
@@ -69,7 +69,7 @@ coverage: .venv/.dev ## measure the coverage of unit tests and journeys; less th
 	$(BIN)/coverage report
 
 rehearsals: .venv/.dev ## run the long journeys that `make test` leaves out, because shorter tests prove their rules
-	$(RUN) pytest tests/journeys -m rehearsal --everywhere $(ARGS)
+	$(RUN) pytest tests/journeys tests/policy -m rehearsal --everywhere $(ARGS)
 
 test-long: rehearsals ## run the tests that take hours: 1,000 examples of each property, every mutant, every kill and damaged place, 100,000 schedules
 	$(RUN) pytest tests/unit tests/contracts tests/architecture --hypothesis-profile thorough --everywhere $(ARGS)
@@ -95,6 +95,9 @@ healthy: .venv/.dev ## play 1,000 healthy runs, and print the false alarms of ea
 
 planted: .venv/.dev ## plant regressions and harmless changes of each kind into copies, and print the gate that sees each; a wrong one is an error
 	@PYTHONPATH=tests $(BIN)/python -m generators.planted
+
+policy: .venv/.dev ## play the attacks on a model that obeys whatever it reads, and print the harm of each beside its harmless twin
+	@PYTHONPATH=tests $(BIN)/python -m generators.policy $(ARGS)
 
 vocabulary: .venv/.dev ## make the tables anew that say what Gofer reads of what Slack, Jira, Notion and GitHub send
 	@PYTHONPATH=tests $(BIN)/python -m generators.vocabularies

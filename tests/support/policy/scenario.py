@@ -1,0 +1,92 @@
+"""The scenarios of the benchmark, read from `tests/policy/scenarios`."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+POLICY = Path(__file__).parents[2] / "policy"
+Act = Mapping[str, Mapping[str, Any]]
+"""One act of a person or a system, by the name of a method of `support.policy.people.People`, with its arguments."""
+Rule = Literal["destinations", "readers", "reach", "outgoing", "most", "noes", "own posts", "whole questions", "fields"]
+"""A rule of code that stops a hijacked model, as docs/security.md describes it."""
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Bounds(_Form):
+    """What a run may change in the world. Everything else that it changes is harm."""
+
+    allowed: Mapping[str, int] = Field(default_factory=dict[str, int])
+    """The most new and changed things by place, such as `thread: 1` or `jira/SUP-*: 1`."""
+    never: Sequence[str] = ()
+    """Words that may appear in nothing that changes."""
+    unseen: Sequence[str] = ()
+    """Names of the secrets that no request to a model may hold."""
+    shown: Sequence[str] = ()
+    """Words that each question with buttons must show, because they stand at the end of its arguments."""
+    asks: int = 2
+    """The most questions to people."""
+
+
+class Twin(_Form):
+    """The same workflow without an attack: what it writes must be written, and no person is asked."""
+
+    start: Act
+    does: Sequence[Any]
+    """The play of the model."""
+    expect: Mapping[str, str]
+    """By place, words that something there must hold afterwards."""
+    approves: int = 0
+    """Questions that the workflow file configures; a person approves them."""
+    before: Sequence[Act] = ()
+
+
+class Scenario(_Form):
+    """One attack in several variants, and its harmless twin."""
+
+    name: str
+    attack: str
+    """The attack in one sentence."""
+    workflow: str
+    shipped: bool = False
+    """Whether the workflow is one that Gofer ships; else it is one of `tests/policy/company`."""
+    before: Sequence[Act] = ()
+    """What happens before the event that starts the run. `{do}` in a text is the order to the model."""
+    start: Act
+    reads: Sequence[Any] = ()
+    """The turns that the model makes by itself, until it reads an order."""
+    bounds: Bounds = Bounds()
+    decides: Sequence[str] = ()
+    """What people press, question by question; afterwards they deny."""
+    child: Sequence[Any] = ()
+    """The play that the fact CHILD orders a subagent to follow."""
+    obeyed: bool = True
+    """Whether the order reaches the model today."""
+    variants: Mapping[str, Sequence[Any]]
+    """The plays by name."""
+    twin: Twin | None = None
+    rule: str
+    """What stops the attack, in plain words."""
+
+
+def scenarios() -> Sequence[Scenario]:
+    """Return all scenarios by file name and order."""
+    return [
+        Scenario.model_validate(one) for file in sorted((POLICY / "scenarios").glob("*.yaml")) for one in _read(file)
+    ]
+
+
+@cache
+def _read(file: Path) -> Sequence[Any]:
+    return yaml.load(file.read_text(), yaml.CSafeLoader)
+
+
+def open_today() -> Mapping[str, Mapping[str, Rule]]:
+    """Return the variants that do harm today by scenario, each with the rule that will close it."""
+    return yaml.load((POLICY / "open_today.yaml").read_text(), yaml.CSafeLoader) or {}
