@@ -1,11 +1,13 @@
 """What vendors refuse of a request though it is well formed, by format, host and model.
 
-Sources, as of November 2026: answers of OpenAI with status 400 (openai/openai-openapi 541, BerriAI/litellm 34569), the
-request types of the packages `openai` 3.57.0 and `anthropic` 2.14.0, and the notes on Anthropic's version 2026-10-21.
+Sources, as of November 2026: answers of OpenAI with status 400 (openai/openai-openapi 541, BerriAI/litellm 34569,
+anomalyco/opencode 26268 and anomalyco/models.dev 2351 for efforts), answers of Anthropic with status 400
+(askalf/dario 273), the request types of the packages `openai` 3.57.0 and `anthropic` 2.14.0, and the notes on
+Anthropic's version 2026-10-21.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.models.formats.format import native_api
@@ -17,6 +19,23 @@ _REFUSES_EFFORT = (5, 4)
 """The first GPT that takes no tools together with an effort on Chat Completions."""
 _THINKS = (5, 5)
 """The first GPT that thinks unless a request says otherwise."""
+_DATED = r"(-\d{4}-\d\d-\d\d)?"
+_EFFORTS: Sequence[tuple[re.Pattern[str], tuple[str, ...]]] = [
+    (re.compile(names + _DATED), efforts)
+    for names, efforts in (
+        (r"gpt-(3\.5|4|4\.1|4o)(-turbo|-mini|-nano)?", ()),
+        (r"o[134](-mini|-pro)?", ("low", "medium", "high")),
+        (r"gpt-5(-mini|-nano)?", ("minimal", "low", "medium", "high")),
+        (r"gpt-5-pro", ("high",)),
+        (r"gpt-5\.1", ("none", "low", "medium", "high")),
+        (r"gpt-5\.[245](-mini|-nano)?", ("none", "low", "medium", "high", "xhigh")),
+        (r"gpt-5\.[24]-pro", ("medium", "high", "xhigh")),
+    )
+]
+"""The efforts that the models of OpenAI take, where they are known. One without efforts never thinks."""
+_CLAUDE = re.compile(r"claude-(?:[a-z]+-)?(\d+)(?:-(\d)(?!\d))?")
+_CHOOSES = (4, 6)
+"""The first Claude that decides how much it thinks, which Gofer asks it to. Older ones want a number of tokens."""
 _UNKNOWN: Mapping[str, tuple[str, ...]] = {
     "responses": ("seed",),
     "messages": ("seed", "temperature", "top_p", "top_k"),
@@ -25,6 +44,7 @@ _UNKNOWN: Mapping[str, tuple[str, ...]] = {
 """The parameters that a format does not have."""
 _SAMPLING = ("temperature", "top_p")
 """The parameters that OpenAI refuses of a model that thinks."""
+_OR_REST = ", or write `reasoning: {effort: none}`"
 _LEAVE_OUT = "Remove it; a model that takes it may have it under `parameters` in defaults.yaml."
 
 
@@ -55,23 +75,64 @@ def refusals(model: str, at: Endpoint, params: Mapping[str, object], *, has_tool
     effort = as_object(params.get("reasoning")).get("effort")
     for name in sorted({*params} & {*_UNKNOWN.get(api, ())}):
         yield Refusal(name, f"The format `{api}`, in which `{model[:80]}` is asked, refuses `{name}`.", _LEAVE_OUT)
-    version = _version(model)
-    if native_api(at.base_url) != "responses" or version is None:
+    match native_api(at.base_url):
+        case "responses":
+            yield from _of_openai(model, at, params, has_tools=has_tools)
+        case "messages" if "reasoning" in params and effort != "none":
+            yield from _of_claude(model)
+        case _:
+            pass
+
+
+def _of_openai(model: str, at: Endpoint, params: Mapping[str, object], *, has_tools: bool) -> Iterator[Refusal]:
+    effort = as_object(params.get("reasoning")).get("effort")
+    efforts = next((taken for names, taken in _EFFORTS if names.fullmatch(model)), None)
+    version = _version(_GPT, model)
+    if effort is not None and efforts is not None and effort not in efforts:
+        yield _refused_effort(model, str(effort), efforts)
         return
-    thinks = effort != "none" and (effort is not None or version >= _THINKS)
-    if thinks:
-        for name in sorted({*params} & {*_SAMPLING}):
-            message = f"OpenAI refuses `{name}` for `{model[:80]}` while the model thinks."
-            yield Refusal(name, message, "Remove it, or write `reasoning: {effort: none}`.")
-    if thinks and has_tools and api == "chat_completions" and version >= _REFUSES_EFFORT:
+    if not _thinks(effort, efforts, version):
+        return
+    may_rest = efforts is None or "none" in efforts
+    for name in sorted({*params} & {*_SAMPLING}):
+        message = f"OpenAI refuses `{name}` for `{model[:80]}` while the model thinks."
+        yield Refusal(name, message, f"Remove it{_OR_REST if may_rest else ''}.")
+    api = format_of(at)
+    if has_tools and api == "chat_completions" and version is not None and version >= _REFUSES_EFFORT:
         why = "thinks unless told otherwise" if effort is None else "is to think"
         message = f"`{model[:80]}` {why}, and OpenAI then refuses it tools in the format `{api}`."
         yield Refusal("" if effort is None else "reasoning", message, _other_format(at))
 
 
-def _version(model: str) -> tuple[int, int] | None:
-    """Return the version of a GPT; None for every other name."""
-    found = _GPT.match(model)
+def _refused_effort(model: str, effort: str, taken: Sequence[str]) -> Refusal:
+    if not taken:
+        message = f"`{model[:80]}` does not think, and OpenAI refuses it an effort."
+        return Refusal("reasoning", message, "Remove `reasoning`, or name a model that thinks.")
+    message = f"OpenAI refuses the effort `{effort}` for `{model[:80]}`."
+    return Refusal("reasoning", message, f"Write one of: {', '.join(taken)}.")
+
+
+def _of_claude(model: str) -> Iterator[Refusal]:
+    version = _version(_CLAUDE, model)
+    if version is not None and version < _CHOOSES:
+        message = (
+            f"Anthropic refuses `{model[:80]}` the thoughts that `reasoning` asks for, as every Claude before 4.6."
+        )
+        yield Refusal("reasoning", message, "Remove `reasoning`, or name a newer model.")
+
+
+def _thinks(effort: object, efforts: Sequence[str] | None, version: tuple[int, int] | None) -> bool:
+    """Return whether a model thinks for a request. One that does not take the effort `none` thinks without any."""
+    if not efforts and (efforts is not None or version is None):
+        return False
+    if effort is not None:
+        return effort != "none"
+    return (efforts is not None and "none" not in efforts) or (version is not None and version >= _THINKS)
+
+
+def _version(names: re.Pattern[str], model: str) -> tuple[int, int] | None:
+    """Return the version in the name of a model; None for every other name."""
+    found = names.match(model)
     if found is None:
         return None
     return int(found[1]), int(found[2] or 0)

@@ -29,14 +29,14 @@ def refused(model: str, at: Endpoint, params: Mapping[str, object], *, has_tools
         ("gpt-5.4-mini", {}, []),
         ("gpt-5.4-mini", SUMMARY, []),
         ("gpt-5.2", LOW, []),
-        ("gpt-4.1", LOW, []),
         ("gpt-5.5", {}, [""]),
         ("gpt-5.5", SUMMARY, [""]),
         ("gpt-5.6-sol", LOW, ["reasoning"]),
         ("gpt-6", {}, [""]),
         ("gpt-5.10", {}, [""]),
         ("gpt-5.5", NONE, []),
-        ("gpt-4o", LOW, []),
+        ("gpt-4o", {}, []),
+        ("o3", LOW, []),
         ("my-gpt-5.5", LOW, []),
     ],
 )
@@ -63,6 +63,52 @@ def test_sampling_is_refused_of_a_model_that_thinks() -> None:
     assert refused("gpt-5.5", NATIVE, sampled) == ["temperature", "top_p"]
     assert refused("gpt-5.4", NATIVE, sampled) == []
     assert refused("gpt-5.5", NATIVE, {**sampled, **NONE}) == []
+
+
+@pytest.mark.parametrize("model", ["o1", "o3-mini", "o4-mini-2025-04-16", "gpt-5", "gpt-5-mini", "gpt-5-pro"])
+def test_sampling_is_refused_of_a_model_that_always_thinks(model: str) -> None:
+    found = list(refusals(model, NATIVE, {"temperature": 0}, has_tools=False))
+    assert [(one.parameter, one.remedy) for one in found] == [("temperature", "Remove it.")]
+
+
+@pytest.mark.parametrize(
+    ("model", "taken"),
+    [
+        ("gpt-4.1", ""),
+        ("gpt-4o-mini-2024-07-18", ""),
+        ("o3", "low medium high"),
+        ("gpt-5-nano", "minimal low medium high"),
+        ("gpt-5-pro", "high"),
+        ("gpt-5.1", "none low medium high"),
+        ("gpt-5.4-mini", "none low medium high xhigh"),
+        ("gpt-5.4-pro", "medium high xhigh"),
+        ("gpt-5.6-sol", "none minimal low medium high xhigh max"),
+        ("gpt-4o-of-ours", "none minimal low medium high xhigh max"),
+    ],
+)
+def test_efforts_are_refused_that_a_model_of_openai_is_known_not_to_take(model: str, taken: str) -> None:
+    every = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+    asked = {effort: {"reasoning": {"effort": effort}} for effort in every}
+    assert [effort for effort in every if not refused(model, NATIVE, asked[effort])] == taken.split()
+    assert not any(refused(model, GATEWAY, params) for params in asked.values())
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("claude-sonnet-4-5", ["reasoning"]),
+        ("claude-haiku-4-5-20251001", ["reasoning"]),
+        ("claude-opus-4-20250514", ["reasoning"]),
+        ("claude-3-7-sonnet-20250219", ["reasoning"]),
+        ("claude-sonnet-4-6", []),
+        ("claude-haiku-5-5", []),
+        ("claude-sonnet-5", []),
+        ("claude-mythos-preview", []),
+    ],
+)
+def test_thoughts_are_refused_of_a_claude_that_wants_a_number_of_tokens(model: str, expected: list[str]) -> None:
+    assert refused(model, ANTHROPIC, LOW) == refused(model, ANTHROPIC, SUMMARY) == expected
+    assert refused(model, ANTHROPIC, NONE) == refused(model, ANTHROPIC, {}) == []
 
 
 def test_format_that_a_file_names_counts_more_than_the_host() -> None:

@@ -164,9 +164,8 @@ def _choice(request: Mapping[str, object]) -> Mapping[str, object]:
 def _thinking(reasoning: Mapping[str, object]) -> Mapping[str, object]:
     if reasoning.get("effort") == "none":
         return {"type": "disabled"}
-    if reasoning.get("summary"):
-        return {"type": "adaptive", "display": "summarized"}
-    return {"type": "adaptive"}
+    # Some models show their thoughts unasked. `summary` means the same in each format.
+    return {"type": "adaptive", "display": "summarized" if reasoning.get("summary") else "omitted"}
 
 
 def _turns(messages: Sequence[Mapping[str, object]], api: Api, by: str) -> Iterator[Mapping[str, object]]:

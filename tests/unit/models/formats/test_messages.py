@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gofer.models.formats.format import Wire
 from gofer.models.formats.messages import BLOCKS, MOST_TOKENS, Messages
@@ -61,6 +63,17 @@ def test_results_stand_in_one_turn_before_the_words_of_people() -> None:
     assert body["messages"][1]["content"][1] == {"type": "tool_use", "id": "x2", "name": "b", "input": {}}
     assert [block["type"] for block in body["messages"][2]["content"]] == ["tool_result", "tool_result", "text"]
     assert (body["max_tokens"], "tools" in body) == (MOST_TOKENS, False)
+
+
+@given(words=st.text(), signature=st.text(), arguments=st.dictionaries(st.text(), st.text()))
+def test_thoughts_and_their_signature_return_character_by_character(
+    words: str, signature: str, arguments: dict[str, str]
+) -> None:
+    blocks = [{"signature": signature, "type": "thinking", "thinking": words}, {**USE, "input": arguments}]
+    answer = parsed(body_of(*blocks, stop_reason="tool_use"))
+    said = messages.assistant(answer.text, answer.asks, answer.extra, MAKER)
+    body = sent(messages.user("hi"), said, messages.tool(answer.asks[0].id, "one"), messages.user("t"))
+    assert body["messages"][1]["content"] == blocks
 
 
 @pytest.mark.parametrize("by", ["anthropic/claude", "claude"])
@@ -121,7 +134,7 @@ def test_images_and_documents_are_blocks() -> None:
     ("reasoning", "thinking", "effort"),
     [
         ({"effort": "high", "summary": "auto"}, {"type": "adaptive", "display": "summarized"}, "high"),
-        ({"effort": "minimal"}, {"type": "adaptive"}, "low"),
+        ({"effort": "minimal"}, {"type": "adaptive", "display": "omitted"}, "low"),
         ({"effort": "none"}, {"type": "disabled"}, None),
     ],
 )
