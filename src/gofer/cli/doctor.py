@@ -11,8 +11,9 @@ from gofer.app.catalog import model_roles
 from gofer.app.doctor.examination import examine
 from gofer.app.doctor.finding import Finding
 from gofer.app.doctor.role import abilities, models_of_role
+from gofer.app.doctor.served_window import ServedWindows
 from gofer.app.http import SharedHttp, http_client
-from gofer.app.model_endpoints import models_of
+from gofer.app.model_endpoints import keys_of, models_of
 from gofer.app.settings import Settings, process_settings
 from gofer.cli.terminal import print_lines
 from gofer.cli.working import Working
@@ -59,8 +60,9 @@ def execute(arguments: argparse.Namespace) -> int:
 async def _examined(settings: Settings, *, offline: bool, role_name: str | None) -> Sequence[Finding]:
     async with http_client(settings.proxies) as client:
         if role_name is not None:
-            roles = model_roles(load_catalog(Path.cwd() / "agents"))
-            return await abilities(models_of(settings, client), models_of_role(roles, role_name))
+            asked = models_of_role(model_roles(load_catalog(Path.cwd() / "agents")), role_name)
+            windows = ServedWindows(SharedHttp(client), keys_of(settings))
+            return await abilities(models_of(settings, client), windows, asked)
         return await examine(settings, Path.cwd(), SharedHttp(client), client, SystemClock(), offline=offline)
 
 

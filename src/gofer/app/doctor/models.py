@@ -16,7 +16,7 @@ from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.mistake import Mistake
 
 SECONDS = 60.0
-"""The longest wait for one answer. A local model that is asked for the first time is loaded first."""
+"""The longest wait for one answer, unless the model has a `timeout`. A local model may have to be loaded first."""
 _MOST_TOKENS = 1_000
 """Tokens for the answer: a model may think before it calls a tool."""
 SYSTEM = messages.system("You report the status of systems.")
@@ -66,9 +66,9 @@ async def _has(access: ModelAccess, model: ServedModel) -> bool:
 async def ask(access: ModelAccess, model: ServedModel, said: Sequence[bytes], **params: object) -> Answer:
     """Return the answer to a small request of the form that runs send. Raises the errors of `Model.ask`."""
     few = {"max_completion_tokens": _MOST_TOKENS, **model.parameters, **params}
-    head = encode({**few, "model": model.name, "stream": False})[:-1]
+    head = encode({**few, "model": model.name, "stream": model.timeout is not None})[:-1]
     body = head + b',"messages":[' + b",".join([SYSTEM, *said]) + b"]}"
-    return await access.of(model.endpoint).ask(body, SECONDS)
+    return await access.of(model.endpoint).ask(body, model.timeout or SECONDS)
 
 
 def _acting(loaded: Loaded) -> Iterator[ServedModel]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gofer.app.doctor.finding import Finding, works
+from gofer.app.doctor.finding import Finding, works, wrong
 from gofer.app.doctor.models import QUESTION, TOOL, ask, failed, judged
+from gofer.app.doctor.served_window import ServedWindows
 from gofer.app.model_endpoints import ModelAccess
-from gofer.models.abilities import UNKNOWN_WINDOW
+from gofer.models.abilities import LEAST_WINDOW, UNKNOWN_WINDOW
 from gofer.models.failures import said_by
 from gofer.models.language_model import Answer, Refused, Unavailable, Unusable
 from gofer.models.served_model import ServedModel
@@ -18,7 +19,8 @@ _OPTIONS: Mapping[str, Mapping[str, object]] = {
     "`temperature` and `seed`": {"temperature": 0, "seed": 1},
 }
 """What workflow files may set, and a model or its server may refuse; each is asked for together with a tool."""
-_SIZE = "Write `window: …` for it in agents/defaults.yaml: the tokens that its server is started with."
+_SIZE = "Write `window: {}` for it in agents/defaults.yaml: the tokens that its server is started with."
+_LARGER = "Start its server with a larger window, as docs/own-model.md says."
 
 
 def models_of_role(roles: Roles, name: str) -> Sequence[ServedModel]:
@@ -29,25 +31,25 @@ def models_of_role(roles: Roles, name: str) -> Sequence[ServedModel]:
     return roles.of(name)
 
 
-async def abilities(access: ModelAccess, models: Sequence[ServedModel]) -> Sequence[Finding]:
-    """Return what each model can do, from at most four small requests."""
+async def abilities(access: ModelAccess, windows: ServedWindows, models: Sequence[ServedModel]) -> Sequence[Finding]:
+    """Return what each model can do, from at most four small requests, and the window that its server names."""
     # One after the other, because a server on one machine may have to load each model in place of the one before.
-    return [finding for model in models for finding in await _model(access, model)]
+    return [finding for model in models for finding in await _model(access, windows, model)]
 
 
-async def _model(access: ModelAccess, model: ServedModel) -> Sequence[Finding]:
+async def _model(access: ModelAccess, windows: ServedWindows, model: ServedModel) -> Sequence[Finding]:
     subject = f"model {model.asked_at}"
+    where = model.endpoint.base_url or access.default_url
     try:
         answer = await ask(access, model, [QUESTION], tools=[TOOL])
     except (Unavailable, Unusable, RunStopped) as error:
         found = failed(subject, error)
-        where = model.endpoint.base_url or access.default_url
         return [Finding(subject, found.state, f"asked at {where}: {found.text}", found.remedy)]
     return [
         judged(subject, answer, acts=True),
         await _conversation(access, model, answer),
         *[await _option(access, model, words, params) for words, params in _options(model)],
-        _window(model),
+        _window(model, await windows.of(model, where)),
     ]
 
 
@@ -88,8 +90,18 @@ async def _option(access: ModelAccess, model: ServedModel, words: str, params: M
     return works(subject, f"takes {words}")
 
 
-def _window(model: ServedModel) -> Finding:
+def _window(model: ServedModel, served: int) -> Finding:
+    """Return the window that counts beside the one that the server names, which is 0 if it names none."""
     subject = f"model {model.asked_at}"
-    if model.ability and model.ability.window:
-        return works(subject, f"counts with a window of {model.ability.window:,} tokens")
-    return Finding(subject, "off", f"its window is not known, so {UNKNOWN_WINDOW:,} tokens count", _SIZE)
+    told = f", and its server runs it with {served:,}" if served else ""
+    if 0 < served < LEAST_WINDOW:
+        return wrong(
+            subject, f"its server runs it with a window of {served:,} tokens, and runs need {LEAST_WINDOW:,}", _LARGER
+        )
+    if not (model.ability and model.ability.window):
+        counts = f"its window is not known, so {UNKNOWN_WINDOW:,} tokens count{told}"
+        return Finding(subject, "wrong" if 0 < served < UNKNOWN_WINDOW else "off", counts, _SIZE.format(served or "…"))
+    counts = f"counts with a window of {model.ability.window:,} tokens{told}"
+    if 0 < served < model.ability.window:
+        return wrong(subject, counts, _SIZE.format(served))
+    return works(subject, counts)

@@ -1,7 +1,8 @@
 """The questions to each model of a role, at servers that take them, refuse some of them, or are no model."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ from starlette.routing import Route
 
 from gofer.app.doctor.finding import Finding
 from gofer.app.doctor.role import abilities, models_of_role
+from gofer.app.doctor.served_window import ServedWindows
 from gofer.app.embedded.server import serve
-from gofer.app.model_endpoints import models_of
+from gofer.app.http import SharedHttp
+from gofer.app.model_endpoints import keys_of, models_of
 from gofer.app.settings import read_settings
 from gofer.models.abilities import Ability
 from gofer.models.served_model import Endpoint, ServedModel
@@ -52,15 +55,22 @@ def no_options(body: dict[str, Any]) -> Response:
     return calls(body)
 
 
-async def found_at(answers: Answers, path: str = "/v1", **about: Any) -> tuple[Sequence[Finding], list[dict[str, Any]]]:
-    """Return the findings about a model that a server plays, and its requests."""
+async def found_at(
+    answers: Answers, path: str = "/v1", told: Mapping[str, object] = MappingProxyType({}), **about: Any
+) -> tuple[Sequence[Finding], list[dict[str, Any]]]:
+    """Return the findings about a model that a server plays, and its requests. `told` are other answers by path."""
     seen: list[dict[str, Any]] = []
 
     async def answer(request: Request) -> Response:
         seen.append(json.loads(await request.body()))
         return answers(seen[-1])
 
-    async with serve(Starlette(routes=[Route("/v1/chat/completions", answer, methods=["POST"])])) as url:
+    def tell(request: Request) -> Response:
+        body = told.get(request.url.path)
+        return JSONResponse({"detail": "Not Found"}, 404) if body is None else JSONResponse(body)
+
+    routes = [Route("/v1/chat/completions", answer, methods=["POST"]), Route("/{path:path}", tell)]
+    async with serve(Starlette(routes=routes)) as url:
         found = await examined(url + path, **about)
     return found, seen
 
@@ -68,7 +78,9 @@ async def found_at(answers: Answers, path: str = "/v1", **about: Any) -> tuple[S
 async def examined(url: str, **about: Any) -> Sequence[Finding]:
     model = ServedModel("m", endpoint=Endpoint(name="ours", base_url=url, key=""), **about)
     async with loopback.client() as http:
-        return await abilities(models_of(read_settings({"MODEL_BASE_URLS": url}), http), [model])
+        settings = read_settings({"MODEL_BASE_URLS": url, "MODEL_KEY_OURS": "k"})
+        windows = ServedWindows(SharedHttp(http), keys_of(settings))
+        return await abilities(models_of(settings, http), windows, [model])
 
 
 def texts(found: Sequence[Finding]) -> list[tuple[str, str]]:
@@ -119,6 +131,63 @@ async def test_model_without_calls_is_wrong_and_is_asked_on_in_words() -> None:
     assert texts(found)[0][0] == "wrong"
     assert texts(found)[1] == ("works", "takes two messages of one role in a row")
     assert [message["role"] for message in seen[1]["messages"]] == ["system", "user", "user"]
+
+
+VLLM = {"object": "list", "data": [{"id": "m", "max_model_len": 16_384}, {"id": "lora", "max_model_len": 1}]}
+LLAMA = {"data": [{"id": "a.gguf", "meta": {"n_ctx": 4_096, "n_ctx_train": 131_072}}]}
+OLLAMA = {"models": [{"name": "m:latest", "context_length": 4_096}]}
+
+
+@pytest.mark.parametrize(
+    ("window", "path", "told", "state", "words"),
+    [
+        (
+            16_384,
+            "/v1/models",
+            VLLM,
+            "works",
+            "counts with a window of 16,384 tokens, and its server runs it with 16,384",
+        ),
+        (
+            32_768,
+            "/v1/models",
+            VLLM,
+            "wrong",
+            "counts with a window of 32,768 tokens, and its server runs it with 16,384",
+        ),
+        (
+            0,
+            "/v1/models",
+            VLLM,
+            "wrong",
+            "its window is not known, so 128,000 tokens count, and its server runs it with",
+        ),
+        (8_192, "/v1/models", LLAMA, "wrong", "its server runs it with a window of 4,096 tokens, and runs need 8,192"),
+        (8_192, "/api/ps", OLLAMA, "wrong", "its server runs it with a window of 4,096 tokens, and runs need 8,192"),
+        (8_192, "/v1/models", {"data": [{"id": "m"}]}, "works", "counts with a window of 8,192 tokens"),
+        (8_192, "/v1/models", {"data": [{"id": "m", "max_model_len": -1}]}, "works", "counts with a window of 8,192"),
+        (8_192, "/v1/models", {"data": 7}, "works", "counts with a window of 8,192 tokens"),
+    ],
+)
+async def test_window_of_the_server_stands_beside_the_window_of_the_file(
+    window: int, path: str, told: Mapping[str, object], state: str, words: str
+) -> None:
+    found, _ = await found_at(calls, told={path: told}, ability=Ability(window))
+    assert (found[-1].state, found[-1].text[: len(words)]) == (state, words)
+
+
+async def test_remedy_of_a_smaller_window_is_the_number_of_the_server() -> None:
+    found, _ = await found_at(calls, told={"/v1/models": VLLM}, ability=Ability(32_768))
+    assert found[-1].remedy.startswith("Write `window: 16384` for it in agents/defaults.yaml")
+    found, _ = await found_at(calls, told={"/v1/models": LLAMA}, ability=Ability(32_768))
+    assert found[-1].remedy == "Start its server with a larger window, as docs/own-model.md says."
+
+
+async def test_model_with_a_timeout_is_asked_for_a_stream() -> None:
+    _, seen = await found_at(calls, timeout=900.0)
+    assert [body["stream"] for body in seen] == [True] * 4
+    _, seen = await found_at(calls)
+    assert [body["stream"] for body in seen] == [False] * 4
 
 
 @pytest.mark.parametrize(
