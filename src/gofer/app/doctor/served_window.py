@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.app.model_endpoints import Keys
-from gofer.models.formats.format import native_api
-from gofer.models.served_model import ServedModel
+from gofer.models.refusals import format_of
+from gofer.models.served_model import Endpoint, ServedModel
 from gofer.values.canonical_json import as_list, as_object, decode
 from gofer.values.errors import BadRequest, TemporaryError
 from gofer.values.outside import BadUrl, Http, HttpRequest
@@ -28,7 +28,7 @@ class ServedWindows:
 
     async def of(self, model: ServedModel, base_url: str) -> int:
         """Return the window of a model that has just answered at a base URL, in tokens; 0 if the server names none."""
-        if native_api(base_url) != "chat_completions":
+        if format_of(Endpoint(base_url=base_url)) != "chat_completions":
             # The lists of the two vendors have no windows.
             return 0
         base_url = base_url.rstrip("/")
