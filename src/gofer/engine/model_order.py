@@ -92,6 +92,7 @@ class TimedAnswer:
             sent_sha256=answer.sent_sha256,
             cache_miss=answer.cache_miss,
             ignored=answer.ignored,
+            response_id=answer.response_id,
         )
 
 

@@ -20,6 +20,7 @@ from gofer.models.served_model import Candidate
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import ANYWHERE, Provenance, Repertoire
 from gofer.values.errors import RunStopped, TemporaryError, ToolError
+from gofer.values.messages import asked_at
 
 _Intent = tuple[e.Entry, bytes, model_order.Params]
 """The entry of a request, its bytes, and the parameters of `RemoteModel.adding`."""
@@ -127,7 +128,8 @@ class WorkingStep:
             prefix_sha256, body = window.request(params, conversation, tail)
             weights = weigh(str(params["model"])) if weigh else None
             request = e.LlmRequest(conversation.through, prefix_sha256, params, tail, weights)
-            return request, body, window.added
+            before = self.own.progress.response_ids.get(asked_at(params), "")
+            return request, body, {**window.added, "previous_response": before}
 
         heard = await self._ask_in_turn(model_order.order(chain, self.own.progress.asked), intend, timeout)
         self.own.note(heard.recorded())

@@ -132,6 +132,8 @@ class LlmResponse:
     """The provider's reason why it did not read its cache; empty if it gave none."""
     ignored: str = ""
     """What the provider ignored of earlier thoughts, and why, in its words; empty if it ignored nothing."""
+    response_id: str = ""
+    """The provider's id of the answer, with which the next request asks why its cache was not read; or empty."""
 
     @property
     def known_usd(self) -> float:

@@ -81,6 +81,8 @@ class Answer:
     """The provider's reason why it did not read the request's beginning from its cache; empty if it gave none."""
     ignored: str = ""
     """What the provider ignored of earlier thoughts, and why, in its words; empty if it ignored nothing."""
+    response_id: str = ""
+    """The provider's id of the answer in a format that compares requests by it; empty in the others."""
 
 
 class Model(Protocol):

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.models.formats.format import native_api
+from gofer.models.formats.responses import gpt_version
 from gofer.models.served_model import DEFAULT, Endpoint
 from gofer.values.canonical_json import as_object
 
-_GPT = re.compile(r"gpt-(\d+)(?:\.(\d+))?(?![\w.])")
 _REFUSES_EFFORT = (5, 4)
 """The first GPT that takes no tools together with an effort on Chat Completions."""
 _THINKS = (5, 5)
@@ -87,7 +87,7 @@ def refusals(model: str, at: Endpoint, params: Mapping[str, object], *, has_tool
 def _of_openai(model: str, at: Endpoint, params: Mapping[str, object], *, has_tools: bool) -> Iterator[Refusal]:
     effort = as_object(params.get("reasoning")).get("effort")
     efforts = next((taken for names, taken in _EFFORTS if names.fullmatch(model)), None)
-    version = _version(_GPT, model)
+    version = gpt_version(model)
     if effort is not None and efforts is not None and effort not in efforts:
         yield _refused_effort(model, str(effort), efforts)
         return
@@ -113,8 +113,8 @@ def _refused_effort(model: str, effort: str, taken: Sequence[str]) -> Refusal:
 
 
 def _of_claude(model: str) -> Iterator[Refusal]:
-    version = _version(_CLAUDE, model)
-    if version is not None and version < _CHOOSES:
+    found = _CLAUDE.match(model)
+    if found is not None and (int(found[1]), int(found[2] or 0)) < _CHOOSES:
         message = (
             f"Anthropic refuses `{model[:80]}` the thoughts that `reasoning` asks for, as every Claude before 4.6."
         )
@@ -128,14 +128,6 @@ def _thinks(effort: object, efforts: Sequence[str] | None, version: tuple[int, i
     if effort is not None:
         return effort != "none"
     return (efforts is not None and "none" not in efforts) or (version is not None and version >= _THINKS)
-
-
-def _version(names: re.Pattern[str], model: str) -> tuple[int, int] | None:
-    """Return the version in the name of a model; None for every other name."""
-    found = names.match(model)
-    if found is None:
-        return None
-    return int(found[1]), int(found[2] or 0)
 
 
 def _other_format(at: Endpoint) -> str:

@@ -46,7 +46,9 @@ _HEADERS = {
 _NO_TIMEOUTS = {"timeout": httpx2.Timeout(None).as_dict()}
 """The extensions of a request for which the client sets no timers. Without them, the client would use its default."""
 _ADDED = re.compile(
-    r"response_format|text\.format|output_config\.format|output_format|json_schema|structured output", re.I
+    r"response_format|text\.format|output_config\.format|output_format|json_schema|structured output"
+    r"|diagnostics|prompt_cache_options|comparison_response",
+    re.IGNORECASE,
 )
 """Words of vendors that refuse a parameter of `RemoteEndpoint.added`, which not all of their models take."""
 _MODEL = re.compile(rb'"model":"((?:[^"\\]|\\.)*)"')
@@ -83,20 +85,21 @@ class RemoteEndpoint(RemoteModel):
 
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
+        by = self._by(body)
         if not self.added or not is_vendors_own(self.base_url, self.format.api):
-            return await self._ask(body, timeout)
+            return await self._ask(body, by, timeout)
         began = asyncio.get_running_loop().time()
         try:
-            return await self._ask(b"%b,%b" % (encode(self.added)[:-1], body[1:]), timeout)
+            return await self._ask(b"%b,%b" % (encode(self.added)[:-1], body[1:]), by, timeout)
         except Refused as error:
             if not _ADDED.search(f"{error.provider_error.parameter} {error.provider_error.message}"):
                 raise
             # An older model lacks what the vendor has. A request without it has the same meaning.
             _log.warning("the model refuses %s and is asked without: %s", ", ".join(sorted(self.added)), error)
-        return await self._ask(body, timeout - (asyncio.get_running_loop().time() - began))
+        return await self._ask(body, by, timeout - (asyncio.get_running_loop().time() - began))
 
-    async def _ask(self, body: bytes, timeout: float) -> Answer:
-        wire = self.format.encode(body, self._by(body))
+    async def _ask(self, body: bytes, by: str, timeout: float) -> Answer:
+        wire = self.format.encode(body, by)
         try:
             # The timeouts of the client are for each read and write, so there are none. This is for the whole exchange,
             # or in a stream for each silence.

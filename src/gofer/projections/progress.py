@@ -67,6 +67,8 @@ class Progress:
     """The model that was asked last (as in `messages.asked_at`); empty when the run's first model is next."""
     apis: dict[str, str] = field(default_factory=dict[str, str])
     """The format in which each model of the run has answered, by its name as in `asked`; the run ends in it."""
+    response_ids: dict[str, str] = field(default_factory=dict[str, str])
+    """The provider's id of the last answer of each model, by its name as in `asked`; empty if it gave none."""
     asked_at: int = 0
     """The time of that request."""
     waited_ms: int = 0
@@ -207,6 +209,7 @@ def fold(state: Progress, recorded: e.Recorded) -> None:
             _reset_attempts(state)
         case e.LlmResponse() as answer:
             state.apis[state.asked] = answer.api
+            state.response_ids[state.asked] = answer.response_id
             _spend(state, answer)
         case e.SubagentStarted() as asked:
             _ask_subagent(state, recorded.at, asked)

@@ -25,6 +25,7 @@ def timed_answer(entry: LlmResponse | SubagentFinished) -> TimedAnswer:
                 sent_sha256=entry.sent_sha256,
                 cache_miss=entry.cache_miss,
                 ignored=entry.ignored,
+                response_id=entry.response_id,
             )
         case SubagentFinished():
             answer = Answer(entry.text, (), "stop", entry.model, entry.usage)

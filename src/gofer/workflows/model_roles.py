@@ -32,7 +32,7 @@ KEY = re.compile(r"MODEL_KEY_[A-Z0-9]+(_[A-Z0-9]+)*")
 """The form of a variable name that contains an endpoint's key. The default endpoint has its own variable."""
 OWN = (
     *("model", "messages", "tools", "tool_choice", "stream", "endpoint"),
-    *("reasoning", "alternate_roles", "output_schema"),
+    *("reasoning", "alternate_roles", "output_schema", "previous_response"),
 )
 """The request parameters that Gofer sets itself."""
 

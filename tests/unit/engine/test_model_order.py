@@ -1,13 +1,14 @@
 """The order in which the models of a run are asked, and how long a run waits for them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from gofer.app.logs import JsonLines
 from gofer.engine.model_order import LONGEST_PARKED, Parked, log_failure, order
 from gofer.journal import inbox
-from gofer.journal.entries import CallDeferred, LlmRequest, MessageReceived, RunOwned, RunParked
+from gofer.journal.entries import CallDeferred, LlmRequest, LlmResponse, MessageReceived, RunOwned, RunParked
 from gofer.models.failures import failed, reason_of
 from gofer.models.language_model import Answer, Unusable
 from gofer.models.served_model import Candidate
@@ -281,6 +282,18 @@ async def test_schema_of_the_output_is_added_beside_the_same_requests() -> None:
         made.output = output
         await work(made)
         requests += remote.requests
-        assert remote.added == [{"output_schema": schema}] * 2 * (output is not None)
+        assert [added.get("output_schema") for added in remote.added] == [output, output]
     assert len(requests) == 4
     assert requests[:2] == requests[2:]
+
+
+async def test_request_names_the_last_answer_of_its_own_model() -> None:
+    look = says("", ("look", {}))
+    first, second = replace(look, response_id="resp_1"), replace(look, response_id="resp_2")
+    made = chained(first, REFUSED, second, look, says("done"))
+    made.model = remote = RemoteListModel(made.model.answers)
+    assert await work(made) == "done"
+    assert asked(made) == ["small", "small", "big", "big", "big"]
+    assert [added["previous_response"] for added in remote.added] == ["", "resp_1", "", "resp_2", ""]
+    answers = [one.entry.response_id for one in await made.journal() if isinstance(one.entry, LlmResponse)]
+    assert answers == ["resp_1", "resp_2", "", ""]

@@ -81,7 +81,7 @@ async def test_anthropic_gets_a_closed_schema_without_bounds() -> None:
 )
 async def test_other_servers_get_the_same_request_as_without_a_schema(base_url: str, api: str) -> None:
     async with endpoint(base_url, api) as (asked, seen):
-        await asked.adding({"output_schema": CLOSED}).ask(BODY, 5)
+        await asked.adding({"output_schema": CLOSED, "previous_response": "resp_1"}).ask(BODY, 5)
         await asked.ask(BODY, 5)
     assert seen[0] == seen[1]
 
@@ -91,6 +91,7 @@ async def test_other_servers_get_the_same_request_as_without_a_schema(base_url: 
     [
         {"message": "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."},
         {"message": "Not supported with this model.", "param": "text.format"},
+        {"message": "diagnostics.previous_message_id: Extra inputs are not permitted"},
         {"message": "output_config.format: This model does not support structured outputs"},
     ],
 )
@@ -101,6 +102,43 @@ async def test_model_without_schemas_is_asked_again_without_one(refusal: Mapping
     refused, again, without = seen
     assert "text" in refused
     assert again == without
+
+
+@pytest.mark.parametrize(("before", "named"), [("", None), ("msg_1", "msg_1")])
+async def test_anthropic_is_asked_why_its_cache_was_not_read(before: str, named: str | None) -> None:
+    async with endpoint(CLAUDE) as (asked, seen):
+        await asked.adding({"previous_response": before}).ask(BODY, 5)
+    assert seen[0]["diagnostics"] == {"previous_message_id": named}
+    assert "previous_response" not in seen[0]
+
+
+@pytest.mark.parametrize(
+    ("model", "api", "before", "named"),
+    [
+        ("gpt-5.6-sol", "responses", "resp_1", True),
+        ("gpt-6", "responses", "resp_1", True),
+        ("gpt-5.6-sol", "responses", "", False),
+        ("gpt-5.4", "responses", "resp_1", False),
+        ("o3", "responses", "resp_1", False),
+        ("gpt-5.6-sol", "chat_completions", "resp_1", False),
+    ],
+)
+async def test_openai_is_asked_why_its_cache_was_not_read_by_models_that_know_it(
+    model: str, api: str, before: str, *, named: bool
+) -> None:
+    body = BODY.replace(b'"m"', encode(model))
+    async with endpoint(OPENAI, api) as (asked, seen):
+        await asked.adding({"previous_response": before}).ask(body, 5)
+        await asked.ask(body, 5)
+    options = {"prompt_cache_options": {"comparison_response_id": before}} if named else {}
+    assert seen[0] == {**seen[1], **options}
+
+
+async def test_options_of_an_author_stay_beside_the_question_about_the_cache() -> None:
+    body = BODY.replace(b'"m"', b'"gpt-5.6","prompt_cache_options":{"ttl":"12h"}')
+    async with endpoint(OPENAI) as (asked, seen):
+        await asked.adding({"previous_response": "resp_1"}).ask(body, 5)
+    assert seen[0]["prompt_cache_options"] == {"ttl": "12h", "comparison_response_id": "resp_1"}
 
 
 async def test_another_refusal_is_no_reason_to_ask_again() -> None:

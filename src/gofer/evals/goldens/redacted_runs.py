@@ -26,8 +26,8 @@ _FIXED = frozenset(
 """Fields of entries that never hold words of people."""
 _OF_CONTENTS: Mapping[str, Sequence[str]] = {
     "chat_completions": ("sent_sha256",),
-    "responses": ("sent_sha256", "extra", "ignored"),
-    "messages": ("sent_sha256", "extra", "ignored"),
+    "responses": ("sent_sha256", "extra", "ignored", "response_id"),
+    "messages": ("sent_sha256", "extra", "ignored", "response_id"),
 }
 """Fields of an answer that hold or hash contents in a form that cannot be redacted, by the format of the model."""
 _OWN_TEXTS = frozenset({"system", "body", "description"})

@@ -28,7 +28,14 @@ _THOUGHTS = ("reasoning_content", "reasoning_details")
 _SIGNATURES = ("extra_content",)
 _MALFORMED = re.compile("malformed_(function|tool)_call|unexpected_tool_call", re.IGNORECASE)
 
-_MARKS = (b'"by":{', b'"reasoning":{', b'"alternate_roles":', b'"output_schema":', b'"stream":true')
+_MARKS = (
+    b'"by":{',
+    b'"reasoning":{',
+    b'"alternate_roles":',
+    b'"output_schema":',
+    b'"stream":true',
+    b'"previous_response":',
+)
 """Signs of what a neutral request may hold and this format writes in other words. A text that holds one is harmless."""
 
 
@@ -69,7 +76,7 @@ class ChatCompletions:
 
 def _params(request: Mapping[str, object]) -> Mapping[str, object]:
     """Return a request with the parameters of Chat Completions, its messages last."""
-    gofers = ("reasoning", "alternate_roles", "output_schema", "messages")
+    gofers = ("reasoning", "alternate_roles", "output_schema", "previous_response", "messages")
     sent = {name: value for name, value in request.items() if name not in gofers}
     if effort := as_object(request.get("reasoning")).get("effort"):
         sent["reasoning_effort"] = effort

@@ -49,7 +49,11 @@ _FINISHES = {
 _THOUGHTS = ("thinking", "redacted_thinking")
 _PLAIN = ("text", "tool_use")
 """Types of blocks that their neutral form holds whole."""
-_OWN = ("messages", "tools", "tool_choice", "parallel_tool_calls", "reasoning", "output_schema", "alternate_roles")
+_OWN = (
+    *("messages", "tools", "tool_choice", "parallel_tool_calls", "reasoning"),
+    *("output_schema", "alternate_roles", "previous_response"),
+)
+_NOT_DIAGNOSED = ("previous_message_not_found", "unavailable")
 _NOT_IN_FORMS = BOUNDS | {"pattern", "format"}
 """The keywords that the vendor does not take in the form of an answer, or not with each value. Source: its SDK, which
 moves them to the description."""
@@ -97,7 +101,6 @@ class Messages:
         text = said.text
         if reason == "refusal":
             text = text or as_text(as_object(body.get("stop_details")).get("explanation"))
-        miss = as_object(as_object(body.get("diagnostics")).get("cache_miss_reason"))
         return Answer(
             text=text[:TEXT_LIMIT],
             asks=tuple(_ask(block) for block in blocks if block.get("type") == "tool_use")[:MOST_CALLS],
@@ -106,7 +109,8 @@ class Messages:
             usage=_usage(as_object(body.get("usage"))),
             extra=_extra(blocks, thought=bool(said.thoughts)),
             thoughts=(said.thoughts or _joined(blocks, "thinking"))[:TEXT_LIMIT],
-            cache_miss=as_text(miss.get("type"))[:NAME_LIMIT],
+            cache_miss=_cache_miss(as_object(body.get("diagnostics"))),
+            response_id=as_text(body.get("id"))[:NAME_LIMIT],
         )
 
 
@@ -127,6 +131,9 @@ def _params(request: Mapping[str, object]) -> Mapping[str, object]:
         output["format"] = {"type": "json_schema", "schema": _form(schema)}
     if output:
         sent["output_config"] = output
+    if "previous_response" in request:
+        # Null asks the vendor to keep what the next request is compared with.
+        sent["diagnostics"] = {"previous_message_id": request["previous_response"] or None}
     return sent
 
 
@@ -293,6 +300,11 @@ def _whole(block: Mapping[str, object]) -> Mapping[str, object]:
     if not isinstance(block.get("input", {}), Mapping):
         return {**block, "input": dict[str, object]()}
     return block
+
+
+def _cache_miss(diagnostics: Mapping[str, object]) -> str:
+    reason = as_text(as_object(diagnostics.get("cache_miss_reason")).get("type"))[:NAME_LIMIT]
+    return "" if reason in _NOT_DIAGNOSED else reason
 
 
 def _usage(usage: Mapping[str, object]) -> Usage:

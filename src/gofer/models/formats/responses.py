@@ -1,6 +1,7 @@
 """The format Responses of OpenAI: what it sends. Source: the types of the package `openai`, 3.57.0."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gofer.models.answer_text import split_thoughts
@@ -19,10 +20,14 @@ _TRANSLATED = (
     "reasoning_effort",
     "alternate_roles",
     "output_schema",
+    "previous_response",
     "response_format",
     "verbosity",
 )
 """The neutral parameters that this format writes in other words. Any other goes unchanged, and an error names it."""
+_GPT = re.compile(r"gpt-(\d+)(?:\.(\d+))?(?![\w.])")
+_HAS_CACHE_OPTIONS = (5, 6)
+"""The first GPT that takes `prompt_cache_options`. Source: the types of the package."""
 _SYSTEM = ("system", "developer")
 _KEY_LENGTH = 32
 _MARK = {"mode": "explicit"}
@@ -193,6 +198,10 @@ def _params(request: Mapping[str, object]) -> dict[str, object]:
     if choice := request.get("tool_choice"):
         name = as_object(as_object(choice).get("function")).get("name")
         sent["tool_choice"] = {"type": "function", "name": name} if name else choice
+    version = gpt_version(as_text(request.get("model")))
+    if (before := request.get("previous_response")) and version is not None and version >= _HAS_CACHE_OPTIONS:
+        options = as_object(request.get("prompt_cache_options"))
+        sent["prompt_cache_options"] = {**options, "comparison_response_id": before}
     text = {**as_object(request.get("text"))}
     if verbosity := request.get("verbosity"):
         text["verbosity"] = verbosity
@@ -201,6 +210,14 @@ def _params(request: Mapping[str, object]) -> dict[str, object]:
     if text:
         sent["text"] = text
     return sent
+
+
+def gpt_version(model: str) -> tuple[int, int] | None:
+    """Return the version of a GPT; None for every other name."""
+    found = _GPT.match(model)
+    if found is None:
+        return None
+    return int(found[1]), int(found[2] or 0)
 
 
 def _form(request: Mapping[str, object]) -> Mapping[str, object]:

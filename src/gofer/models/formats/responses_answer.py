@@ -124,6 +124,7 @@ def _answer(body: Mapping[str, object], items: Sequence[Mapping[str, object]]) -
         thoughts=(text.thoughts or _thoughts(items))[:TEXT_LIMIT],
         cache_miss=_cache_miss(as_object(body.get("prompt_cache_diagnostics"))),
         ignored=_ignored(as_list(body.get("input_transformations"))),
+        response_id=as_text(body.get("id"))[:NAME_LIMIT],
     )
 
 

@@ -65,6 +65,14 @@ def test_results_stand_in_one_turn_before_the_words_of_people() -> None:
     assert (body["max_tokens"], "tools" in body) == (MOST_TOKENS, False)
 
 
+@pytest.mark.parametrize(
+    ("kind", "miss"), [("system_changed", "system_changed"), ("unavailable", ""), ("previous_message_not_found", "")]
+)
+def test_only_a_diagnosis_is_the_reason_of_a_cache_miss(kind: str, miss: str) -> None:
+    answer = parsed(body_of(id="msg_1", diagnostics={"cache_miss_reason": {"type": kind}}))
+    assert (answer.cache_miss, answer.response_id) == (miss, "msg_1")
+
+
 @given(words=st.text(), signature=st.text(), arguments=st.dictionaries(st.text(), st.text()))
 def test_thoughts_and_their_signature_return_character_by_character(
     words: str, signature: str, arguments: dict[str, str]
