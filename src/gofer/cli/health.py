@@ -48,5 +48,5 @@ async def _health(opened: Operations, name: str) -> Health:
     runs = RunReader(opened.stores, opened.clock, {})
     record = await listed_record(runs, name, OPERATOR)
     earlier = await baseline(runs, OPERATOR, record.progress.workflow, without=record.run)
-    unusual = anomalies(traits_of(record), earlier)
-    return health(prompted_run(record), unusual)
+    own = traits_of(record)
+    return health(prompted_run(record), anomalies(own, earlier), [own, *earlier])

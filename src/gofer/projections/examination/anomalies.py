@@ -4,8 +4,9 @@ A rule that flags many other runs says little. So each rule is also applied to e
 and each finding names how many it flags: the measured rate of false alarms.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 from typing import Literal
@@ -15,6 +16,7 @@ from gofer.projections.calls import Call
 from gofer.projections.calls import project as project_calls
 from gofer.projections.progress import Progress
 from gofer.projections.tool_names import known_tools, shown_tool
+from gofer.values.messages import Usage
 
 LEAST_RUNS = 20
 """The fewest other runs that are a baseline."""
@@ -54,6 +56,10 @@ class Traits:
     pairs: frozenset[tuple[str, str]]
     """The tools of two calls in a row."""
     answer: Answer
+    usage: Usage = field(default_factory=Usage)
+    """The tokens of the run and of its subagents."""
+    misses: Mapping[str, int] = field(default_factory=dict[str, int])
+    """As in `cache_misses`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,20 @@ def traits(entries: Sequence[e.Recorded], progress: Progress, schemas: Sequence[
     calls = [call for call in project_calls(entries).calls.values() if not call.is_own]
     known = known_tools(calls, schemas)
     tools = [shown_tool(call.tool, known) for call in calls]
-    return Traits(dict(_numbers(progress, calls)), frozenset(tools), frozenset(pairwise(tools)), _answer(entries))
+    return Traits(
+        dict(_numbers(progress, calls)),
+        frozenset(tools),
+        frozenset(pairwise(tools)),
+        _answer(entries),
+        progress.usage,
+        cache_misses(entries),
+    )
+
+
+def cache_misses(entries: Sequence[e.Recorded]) -> Mapping[str, int]:
+    """Return how often the provider did not read the beginning of a request from its cache, by its reason."""
+    answers = [one.entry for one in entries if isinstance(one.entry, e.LlmResponse)]
+    return Counter(answer.cache_miss for answer in answers if answer.cache_miss)
 
 
 def _numbers(progress: Progress, calls: Sequence[Call]) -> Iterator[tuple[Measure, float]]:

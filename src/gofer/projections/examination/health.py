@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gofer.journal.check_entries import Verdict
-from gofer.journal.entries import Entry, LlmResponse
 from gofer.projections import calls, progress, states
 from gofer.projections.checks import run_checks
 from gofer.projections.checks.check_settings import Settings
 from gofer.projections.comparison.run_diff import Summary, summary
-from gofer.projections.examination.anomalies import Anomalies
+from gofer.projections.examination.anomalies import Anomalies, Traits, cache_misses
 from gofer.projections.examination.waste import Waste, waste
 from gofer.projections.open_work import State
 from gofer.projections.progress import Progress
@@ -49,7 +48,7 @@ class RunHealth:
     violations: Sequence[Transition]
     usage: Usage
     misses: Mapping[str, int]
-    """How often the provider did not read the beginning of a request from its cache, by its reason."""
+    """As in `cache_misses`."""
     context: Sequence[Snapshot]
     damage: str
     """Why the rest of the journal cannot be read; empty for a complete journal."""
@@ -74,6 +73,8 @@ class Health:
     """The run itself, and then its subagent runs at any depth."""
     waste: Waste
     anomalies: Anomalies
+    of_workflow: Sequence[Traits] = ()
+    """The run itself and the earlier runs of its workflow."""
 
     @property
     def is_healthy(self) -> bool:
@@ -81,9 +82,10 @@ class Health:
         return not any(one.errors or one.violations or one.damage for one in self.runs)
 
 
-def health(run: PromptedRun, unusual: Anomalies) -> Health:
-    """Return the health of a run, with what is unusual of it."""
-    return Health(summary(run), [_run_health(one) for one in run.with_subagents()], waste(run), unusual)
+def health(run: PromptedRun, unusual: Anomalies, of_workflow: Sequence[Traits] = ()) -> Health:
+    """Return the health of a run, with what is unusual of it and the traits of all runs of its workflow."""
+    runs = [_run_health(one) for one in run.with_subagents()]
+    return Health(summary(run), runs, waste(run), unusual, of_workflow)
 
 
 def _run_health(run: PromptedRun) -> RunHealth:
@@ -98,14 +100,10 @@ def _run_health(run: PromptedRun) -> RunHealth:
         entered=Counter(one.after for one in transitions.transitions),
         violations=transitions.violations,
         usage=state.usage,
-        misses=Counter(reason for one in run.entries if (reason := _miss(one.entry))),
+        misses=cache_misses(run.entries),
         context=_context(run),
         damage=run.damage,
     )
-
-
-def _miss(entry: Entry) -> str:
-    return entry.cache_miss if isinstance(entry, LlmResponse) else ""
 
 
 def _context(run: PromptedRun) -> Sequence[Snapshot]:

@@ -1,16 +1,18 @@
 """The health of a run as lines for a terminal, and as JSON: names and counts only, so that a ticket may quote it."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 from gofer.journal.check_entries import Verdict
 from gofer.projections.comparison.run_diff import Summary
-from gofer.projections.examination.anomalies import LEAST_RUNS, Anomalies, Anomaly
+from gofer.projections.examination.anomalies import LEAST_RUNS, Anomalies, Anomaly, Traits
 from gofer.projections.examination.health import Health, RunHealth
 from gofer.projections.examination.waste import REASONS, Waste, Wasted
 from gofer.projections.open_work import WORDS, State
 from gofer.projections.requests.context import FULL, HIGH, Snapshot
 from gofer.values.amounts import counted, money
+from gofer.values.messages import Usage
 
 MOST_REQUESTS = 40
 """The most requests in the table of the context; of more, the fullest are shown."""
@@ -33,7 +35,10 @@ def health_lines(found: Health) -> Iterator[str]:
     yield from _state_lines(root)
     yield ""
     yield from _context_lines(root.context)
-    yield _cache_line(root)
+    yield f"Cache: {_cache(root.usage, root.misses)}"
+    if len(found.of_workflow) > 1:
+        runs = counted(len(found.of_workflow), "run")
+        yield f"Cache of the last {runs} of {found.summary.workflow}: {_cache(*_sums(found.of_workflow))}"
     yield ""
     if len(found.runs) > 1:
         yield f"Subagent runs: {len(found.runs) - 1}"
@@ -107,12 +112,22 @@ def _context_lines(context: Sequence[Snapshot]) -> Iterator[str]:
         yield f"  … {counted(len(context) - MOST_REQUESTS, 'emptier request')}"
 
 
-def _cache_line(run: RunHealth) -> str:
-    """Return the line about the providers' caches, with the reasons that they gave for misses."""
-    usage = run.usage
+def _sums(runs: Sequence[Traits]) -> tuple[Usage, Mapping[str, int]]:
+    """Return the tokens of runs, and their cache misses by reason."""
+    usage = Usage()
+    misses = Counter[str]()
+    for run in runs:
+        usage = usage.plus(run.usage)
+        misses.update(run.misses)
+    return usage, misses
+
+
+def _cache(usage: Usage, misses: Mapping[str, int]) -> str:
+    """Return what the providers' caches did, and the reasons that they gave for misses, the most frequent one first."""
     read = f"{usage.cached_tokens:,} of {usage.input_tokens:,} input tokens read, {usage.written_tokens:,} written"
-    misses = ", ".join(f"{reason} ×{times}" for reason, times in sorted(run.misses.items()))
-    return f"Cache: {read}; misses: {misses or 'none told'}"
+    named = sorted(misses.items(), key=lambda item: (-item[1], item[0]))
+    told = ", ".join(f"{reason} ×{times}" for reason, times in named)
+    return f"{read}; misses: {told or 'none told'}"
 
 
 def _fullest(context: Sequence[Snapshot]) -> Sequence[Snapshot]:
@@ -214,6 +229,7 @@ def health_json(found: Health) -> dict[str, object]:
         "healthy": found.is_healthy,
         "run": asdict(found.summary),
         "runs": [_run_json(one) for one in found.runs],
+        "workflow": {"runs": len(found.of_workflow), "cache": _cache_json(*_sums(found.of_workflow))},
         "waste": _waste_json(found.waste),
         "anomalies": _anomalies_json(found.anomalies),
     }
@@ -227,13 +243,13 @@ def _run_json(run: RunHealth) -> dict[str, object]:
         "verdicts": [_verdict_json(verdict) for verdict in run.verdicts],
         "states": {"entered": dict(run.entered), "duration_ms": dict(run.durations)},
         "violations": [{"address": one.address, "violation": one.violation} for one in run.violations],
-        "cache": {
-            "read_tokens": run.usage.cached_tokens,
-            "written_tokens": run.usage.written_tokens,
-            "misses": dict(run.misses),
-        },
+        "cache": _cache_json(run.usage, run.misses),
         "context": [_snapshot_json(one) for one in run.context],
     }
+
+
+def _cache_json(usage: Usage, misses: Mapping[str, int]) -> dict[str, object]:
+    return {"read_tokens": usage.cached_tokens, "written_tokens": usage.written_tokens, "misses": dict(misses)}
 
 
 def _verdict_json(verdict: Verdict) -> dict[str, object]:

@@ -8,7 +8,8 @@ import pytest
 
 from gofer.journal.check_entries import Verdict
 from gofer.journal.entries import RunChecked, RunConcluded, RunFinished
-from gofer.projections.examination.anomalies import Anomalies, Anomaly
+from gofer.projections import progress
+from gofer.projections.examination.anomalies import Anomalies, Anomaly, traits
 from gofer.projections.examination.health import Health, health
 from gofer.projections.examination.health_text import health_json, health_lines
 from gofer.projections.prompted_run import PromptedRun
@@ -86,6 +87,22 @@ async def test_health_shows_reads_writes_and_misses_of_the_cache() -> None:
     assert "Cache: 600 of 1,000 input tokens read, 300 written; misses: tools_changed ×1" in text(found)
     cache = {"read_tokens": 600, "written_tokens": 300, "misses": {"tools_changed": 1}}
     assert cast(list[dict[str, object]], health_json(found)["runs"])[0]["cache"] == cache
+
+
+async def test_health_shows_the_cache_of_the_workflow_with_the_most_frequent_reason_first() -> None:
+    usage = Usage(1_000, 10, cached_tokens=600, written_tokens=300)
+    kinds = ("messages_changed", "tools_changed", "tools_changed", "")
+    runs = [memory_run(replace(says("Yes."), usage=usage, cache_miss=kind)) for kind in kinds]
+    for made in runs:
+        await made.run()
+    journals = [await made.journal() for made in runs]
+    of_workflow = [traits(entries, progress.project(entries), ()) for entries in journals]
+    found = health(await prompted(runs[0]), NO_BASELINE, of_workflow)
+    expected = "2,400 of 4,000 input tokens read, 1,200 written; misses: tools_changed ×2, messages_changed ×1"
+    assert f"Cache of the last 4 runs of answer-here: {expected}" in text(found)
+    misses = {"messages_changed": 1, "tools_changed": 2}
+    cache = {"read_tokens": 2_400, "written_tokens": 1_200, "misses": misses}
+    assert health_json(found)["workflow"] == {"runs": 4, "cache": cache}
 
 
 async def test_health_shows_no_contents() -> None:
