@@ -74,7 +74,12 @@ def _tally_json(tally: Tally) -> dict[str, object]:
         "subagents": tally.subagents,
         "llm_calls": tally.llm_calls,
         "tool_calls": tally.tool_calls,
-        "tokens": {"input": tally.input_tokens, "cached": tally.cached_tokens, "output": tally.output_tokens},
+        "tokens": {
+            "input": tally.input_tokens,
+            "cached": tally.cached_tokens,
+            "written": tally.written_tokens,
+            "output": tally.output_tokens,
+        },
         "cost_usd": round(tally.usd, 6),
         "runs_of_unknown_cost": tally.unpriced,
         "runs_without_facts": tally.unmeasured,
@@ -154,11 +159,12 @@ def _total_lines(total: Tally, skipped: int) -> Sequence[str]:
     if total.unpriced:
         cost = f"{cost}, without the runs of unknown cost: {total.unpriced:,}"
     calls = f"{counted(total.llm_calls, 'model call')}, {counted(total.tool_calls, 'tool call')} toward the limits"
+    cache = f"{total.cached_tokens:,} cached and {total.written_tokens:,} written to caches"
     found = [
         f"  runs {total.runs:,}: {counts or 'none'}",
         f"  cost {cost}",
         f"  {calls}, {counted(total.subagents, 'subagent')}; those of subagent runs are included",
-        f"  tokens {total.input_tokens:,} in, of which {total.cached_tokens:,} cached, and {total.output_tokens:,} out",
+        f"  tokens {total.input_tokens:,} in, of which {cache}, and {total.output_tokens:,} out",
         f"  first sign {_times(total.sign_ms)}; answer {_times(total.answer_ms)}",
     ]
     if total.good or total.bad:

@@ -27,6 +27,7 @@ _COUNTS = (
     "input_tokens",
     "output_tokens",
     "cached_tokens",
+    "written_tokens",
     "owned_ms",
     "plan_calls",
     "equal_calls",
@@ -67,6 +68,8 @@ class HeadFacts:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    written_tokens: int = 0
+    """The input tokens that providers wrote to their caches."""
     usd: float | None = None
     """The cost in US dollars; None if the price of a call is unknown."""
     owned_ms: int = 0
@@ -132,6 +135,7 @@ def decode(text: str) -> HeadFacts | None:
             input_tokens=_count(stored.get("input_tokens", 0)),
             output_tokens=_count(stored.get("output_tokens", 0)),
             cached_tokens=_count(stored.get("cached_tokens", 0)),
+            written_tokens=_count(stored.get("written_tokens", 0)),
             usd=_usd(stored.get("usd", 0)),
             owned_ms=_count(stored.get("owned_ms", 0)),
             plan_calls=_count(stored.get("plan_calls", 0)),

@@ -85,6 +85,7 @@ def counted_facts(facts: RunFacts, made: Calls, progress: Progress, known: Colle
         input_tokens=progress.usage.input_tokens,
         output_tokens=progress.usage.output_tokens,
         cached_tokens=progress.usage.cached_tokens,
+        written_tokens=progress.usage.written_tokens,
         usd=progress.cost_usd,
         owned_ms=progress.owned_ms(progress.last_at),
         plan_calls=len(plan_calls(made)),

@@ -47,6 +47,7 @@ class Tally:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    written_tokens: int = 0
     usd: float = 0.0
     """The cost of the runs with a known cost."""
     unpriced: int = 0
@@ -121,6 +122,7 @@ class Tally:
         self.input_tokens += facts.input_tokens
         self.output_tokens += facts.output_tokens
         self.cached_tokens += facts.cached_tokens
+        self.written_tokens += facts.written_tokens
         self.owned_ms += facts.owned_ms
         for name, values in self.measured.items():
             values.append(getattr(facts, name))

@@ -92,9 +92,10 @@ async def test_spent_usd_counts_against_the_limit_for_a_day() -> None:
     assert await begin(made, "c") == "two"
 
 
-async def test_tokens_written_to_a_cache_count_against_the_limit_for_a_day() -> None:
+@pytest.mark.parametrize("whose", ["person", "workflow"])
+async def test_tokens_written_to_a_cache_count_against_the_limit_for_a_day(whose: str) -> None:
     written = replace(says("one"), usage=messages.Usage(50_000, 0, written_tokens=50_000))
-    made = limited(written, says("two"), person=Allowance(usd_per_day=0.1))
+    made = limited(written, says("two"), **{whose: Allowance(usd_per_day=0.1)})
     await begin(made, "a")
     assert "used 0.10 USD" in await begin(made, "b")
 

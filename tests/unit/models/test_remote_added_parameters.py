@@ -123,7 +123,7 @@ async def test_anthropic_is_asked_why_its_cache_was_not_read(before: str, named:
         ("gpt-5.6-sol", "chat_completions", "resp_1", False),
     ],
 )
-async def test_openai_is_asked_why_its_cache_was_not_read_by_models_that_know_it(
+async def test_openai_is_asked_about_its_cache_if_the_model_has_cache_options(
     model: str, api: str, before: str, *, named: bool
 ) -> None:
     body = BODY.replace(b'"m"', encode(model))

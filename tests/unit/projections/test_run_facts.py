@@ -23,7 +23,7 @@ def recorded(*frames: Sequence[Entry]) -> list[Recorded]:
 
 def asked(*tools: str) -> Entry:
     asks = tuple(ToolAsk(str(n), tool, "{}") for n, tool in enumerate(tools))
-    return e.LlmResponse("", asks, "tool_calls", "m", Usage(10, 2, 5), 0.5, 1)
+    return e.LlmResponse("", asks, "tool_calls", "m", Usage(10, 2, 5, written_tokens=3), 0.5, 1)
 
 
 def facts_of(journal: Sequence[Recorded], *known: str) -> HeadFacts:
@@ -80,6 +80,7 @@ def test_facts_hold_use_skills_checks_cause_and_tokens() -> None:
         input_tokens=10,
         output_tokens=2,
         cached_tokens=5,
+        written_tokens=3,
         usd=0.5,
         checks=("no-tool-loops",),
         cause="outage",

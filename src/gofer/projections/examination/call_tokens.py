@@ -1,7 +1,8 @@
 """The tokens and the cost of each call of a model: the words that asked for it, and its place in later requests.
 
 A provider counts the tokens of a whole request. They are divided among its parts by their estimated tokens, in the
-order of the request, so that the first parts are those that the provider read from its cache. The cost of a request is
+order of the request, so that the first parts are those that the provider read from its cache, and the next ones those
+that it wrote to it. The cost of a request is
 divided by the price of each kind of token. So the shares of one request add up to what the provider counted.
 """
 
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import ContextCompacted
+from gofer.models.served_model import price_from_json
 from gofer.projections import conversation as conversation_projection
 from gofer.projections.conversation import Conversation
 from gofer.projections.prompted_run import PromptedRun
@@ -29,18 +31,20 @@ class Rates:
 
     input: float = 1.0
     cached: float = 1.0
+    written: float = 1.0
     output: float = 1.0
 
 
-FREE = Rates(input=0.0, cached=0.0, output=0.0)
+FREE = Rates(input=0.0, cached=0.0, written=0.0, output=0.0)
 
 
 @dataclass(slots=True)
 class Spent:
-    """Tokens and their cost. Input tokens are those that were not cached."""
+    """Tokens and their cost. Input tokens are those that no cache read or wrote."""
 
     input: float = 0.0
     cached: float = 0.0
+    written: float = 0.0
     output: float = 0.0
     usd: float = 0.0
 
@@ -48,13 +52,14 @@ class Spent:
         """Add other tokens and their cost."""
         self.input += other.input
         self.cached += other.cached
+        self.written += other.written
         self.output += other.output
         self.usd += other.usd
 
     @property
     def tokens(self) -> float:
         """All tokens."""
-        return self.input + self.cached + self.output
+        return self.input + self.cached + self.written + self.output
 
 
 @dataclass(slots=True)
@@ -103,19 +108,14 @@ def _rates(bundle: Mapping[str, object]) -> Mapping[str, Rates]:
     for model in map(as_object, as_list(bundle.get("models"))):
         price = as_object(model.get("price"))
         if price:
+            known = price_from_json(price)
             found[as_text(model.get("name"))] = Rates(
-                input=_number(price, "input"),
-                cached=_number(price, "cached_input"),
-                output=_number(price, "output"),
+                input=max(0.0, known.input),
+                cached=max(0.0, known.cached_input),
+                written=max(0.0, known.write),
+                output=max(0.0, known.output),
             )
     return found
-
-
-def _number(price: Mapping[str, object], name: str) -> float:
-    value = price.get(name)
-    if isinstance(value, int | float):
-        return max(0.0, float(value))
-    return 0.0
 
 
 class _Division:
@@ -163,7 +163,9 @@ class _Division:
     def _count(self, usage: Usage, cost: float | None) -> Spent:
         """Add the usage of an answer to that of the run, and return it."""
         cached = min(usage.cached_tokens, usage.input_tokens)
-        spent = Spent(input=usage.input_tokens - cached, cached=cached, output=usage.output_tokens, usd=cost or 0.0)
+        written = min(usage.written_tokens, usage.input_tokens - cached)
+        fresh = usage.input_tokens - cached - written
+        spent = Spent(input=fresh, cached=cached, written=written, output=usage.output_tokens, usd=cost or 0.0)
         self.result.total.add(spent)
         self.result.is_priced = self.result.is_priced and cost is not None
         return spent
@@ -183,7 +185,7 @@ class _Division:
 
     def _add(self, call: str, share: Spent) -> None:
         prices = self._prices
-        share.usd = share.input * prices.input + share.cached * prices.cached + share.output * prices.output
+        share.usd = _units(share, prices)
         self.result.of(call).add(share)
 
     def _assign(self) -> None:
@@ -216,25 +218,37 @@ class _Division:
 
 def _prices(spent: Spent, rates: Rates) -> Rates:
     """Return the US dollars per token of an answer, in the proportions of its prices."""
-    units = spent.input * rates.input + spent.cached * rates.cached + spent.output * rates.output
+    units = _units(spent, rates)
     if not units:
         return FREE
     unit = spent.usd / units
-    return Rates(input=unit * rates.input, cached=unit * rates.cached, output=unit * rates.output)
+    return Rates(
+        input=unit * rates.input,
+        cached=unit * rates.cached,
+        written=unit * rates.written,
+        output=unit * rates.output,
+    )
+
+
+def _units(spent: Spent, rates: Rates) -> float:
+    read = spent.input * rates.input + spent.cached * rates.cached
+    return read + spent.written * rates.written + spent.output * rates.output
 
 
 def _shares_of_request(layout: _Layout, spent: Spent) -> Iterator[tuple[str, Spent]]:
     """Yield the counted input tokens of each call in each message of a request."""
     if not layout.total:
         return
-    scale = (spent.input + spent.cached) / layout.total
+    scale = (spent.input + spent.cached + spent.written) / layout.total
     begin = layout.fixed * scale
     for tokens, owners in zip(layout.parts, layout.owners, strict=True):
         end = begin + tokens * scale
         cached = max(0.0, min(end, spent.cached) - begin)
+        written = max(0.0, min(end, spent.cached + spent.written) - max(begin, spent.cached))
+        fresh = end - begin - cached - written
         for call, weight in owners:
             share = min(1.0, weight / max(1, tokens))
-            yield call, Spent(input=(end - begin - cached) * share, cached=cached * share)
+            yield call, Spent(input=fresh * share, cached=cached * share, written=written * share)
         begin = end
 
 

@@ -166,7 +166,7 @@ def _part(reason: Reason, examined: Sequence[_Examined], *, is_priced: bool) -> 
         reason=reason,
         calls=tools.total(),
         tools=dict(tools),
-        input_tokens=int(spent.input),
+        input_tokens=int(spent.input + spent.written),
         cached_tokens=int(spent.cached),
         output_tokens=int(spent.output),
         usd=usd,

@@ -98,7 +98,23 @@ async def test_waste_of_unknown_price_has_tokens_and_no_cost() -> None:
     assert found.tokens > 0
 
 
-USAGES = st.builds(Usage, st.integers(0, 9_000), st.integers(0, 900), st.integers(0, 9_500))
+async def test_written_tokens_of_a_call_cost_their_own_price() -> None:
+    usages = (Usage(1_000, 10), Usage(1_000, 10, written_tokens=1_000))
+    spent: list[float] = []
+    for usage in usages:
+        made = looking(says("", look("broken")))
+        made.model.answers.append(replace(says("It cannot be read."), usage=usage))
+        await made.run()
+        tokens = call_tokens(await prompted(made))
+        spent.append(tokens.calls["1.0"].usd)
+        assert tokens.total.written == usage.written_tokens
+    read, written = spent
+    assert written > read * 1.3
+
+
+USAGES = st.builds(
+    Usage, st.integers(0, 9_000), st.integers(0, 900), st.integers(0, 9_500), written_tokens=st.integers(0, 9_500)
+)
 
 
 @given(journal=journals(), usages=st.lists(USAGES, min_size=3, max_size=3), cost=st.floats(0, 5))
@@ -115,7 +131,7 @@ def test_tokens_of_all_calls_never_exceed_the_usage_of_the_run(
     run = PromptedRun("run1", entries, {"system": "You are a test."})
     tokens = call_tokens(run)
     spent = list(tokens.calls.values())
-    for name in ("input", "cached", "output", "usd"):
+    for name in ("input", "cached", "written", "output", "usd"):
         assert sum(getattr(one, name) for one in spent) <= getattr(tokens.total, name) * (1 + 1e-9) + 1e-9
     found = waste(run)
     assert found.tokens <= found.run_tokens
