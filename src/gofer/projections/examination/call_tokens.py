@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from gofer.journal import entries as e
 from gofer.journal.workspace_entries import ContextCompacted
-from gofer.models.served_model import price_from_json
 from gofer.projections import conversation as conversation_projection
 from gofer.projections.conversation import Conversation
 from gofer.projections.prompted_run import PromptedRun
@@ -108,14 +107,20 @@ def _rates(bundle: Mapping[str, object]) -> Mapping[str, Rates]:
     for model in map(as_object, as_list(bundle.get("models"))):
         price = as_object(model.get("price"))
         if price:
-            known = price_from_json(price)
             found[as_text(model.get("name"))] = Rates(
-                input=max(0.0, known.input),
-                cached=max(0.0, known.cached_input),
-                written=max(0.0, known.write),
-                output=max(0.0, known.output),
+                input=_number(price, "input"),
+                cached=_number(price, "cached_input"),
+                written=_number({"cache_write": price.get("input"), **price}, "cache_write"),
+                output=_number(price, "output"),
             )
     return found
+
+
+def _number(price: Mapping[str, object], name: str) -> float:
+    value = price.get(name)
+    if isinstance(value, int | float):
+        return max(0.0, float(value))
+    return 0.0
 
 
 class _Division:
