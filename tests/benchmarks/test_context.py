@@ -10,13 +10,12 @@ import pytest
 
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
-from gofer.engine.services import offered_tools
+from gofer.engine.services import new_bundle
 from gofer.journal.entries import MessageReceived
 from gofer.models.language_model import Answer
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.tools.definition import Call, ToolResult
 from gofer.values.messages import Usage
-from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Loaded
 from gofer.workflows.prompt_sections import planning
 from gofer.workflows.schema import Context, Limits
@@ -62,7 +61,7 @@ async def sent(results: Sequence[str]) -> list[bytes]:
     workflow = Workflow.model_validate({**fields, "limits": limits, "context": Context()})
     system = f"{PREAMBLE.read_text()}\n{planning(workflow.plan)}\n\nYou look."
     loaded = Loaded("a", workflow, system, "p.md", served("m"))
-    bundle = Bundle(loaded, [tool.schema() for tool in offered_tools(made.tools, loaded)])
+    bundle = new_bundle(made.tools, loaded)
     step = await made.step()
     step.note(MessageReceived("please"))
     await coordinate(step, bundle, PROVENANCE)

@@ -25,7 +25,7 @@ from gofer.stores.memory.journal import MemoryStore
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.tools.definition import Tool
-from gofer.workflows.bundle import Bundle, encode_bundle
+from gofer.workflows.bundle import encode_bundle
 from gofer.workflows.mistake import Mistake
 from gofer.workflows.publication import publication, read_files
 from support.sources.every_delivery import EVENTS, headers_of
@@ -74,7 +74,7 @@ def bundles() -> Iterator[tuple[str, str]]:
     )
     hashes: dict[str, str] = {}
     for name, loaded in sorted(catalog.workflows.items()):
-        raw = encode_bundle(Bundle(loaded, [tool.schema() for tool in services.offered(loaded)]))
+        raw = encode_bundle(services.new_bundle(loaded))
         hashes[name] = hashlib.sha256(raw).hexdigest()
         yield f"bundles/{name}.json", raw.decode()
     yield "bundles.json", pretty(hashes)

@@ -174,4 +174,4 @@ def _bundle(made: MemoryRun) -> Bundle:
     limits = Limits(llm_calls=200, tool_calls=500, tokens=10**9, usd=10**6, minutes=600)
     workflow = Workflow.model_validate({**given, "tools": listed, "limits": limits, "context": Context(window=8_000)})
     loaded = Loaded("answer-here", workflow, "You tell.", "p.md", served("m"), skills=SKILLS)
-    return Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])
+    return made.services().new_bundle(loaded)

@@ -92,8 +92,7 @@ async def admit(step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:
     # No call follows, so all entries noted from here on share one frame with `run.started`.
     continued = await earlier_run(step, event, loaded.name) if event.kind in CONTINUING else None
     recall = await recall_of(step, continued, person, private=context.private)
-    tools = [tool.schema() for tool in step.services.offered(loaded)]
-    pin = await pin_bundle(step, Bundle(loaded, tools))
+    pin = await pin_bundle(step, step.services.new_bundle(loaded))
     started = RunStarted(pin, context.private, recall.run, remaining.usd, remaining.limit)
     step.note(started)
     for handle in recall.files:

@@ -6,7 +6,7 @@ They apply to calls of a model, to `run.call` of a script, and to the runs of su
 import asyncio
 from dataclasses import dataclass, field
 
-from gofer.engine import once
+from gofer.engine import family, gates, once
 from gofer.engine.approvals import ApprovalTerms, ask_approval
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted
@@ -15,6 +15,7 @@ from gofer.journal.coordination import DAY_MS
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import Provenance
+from gofer.workflows.grants import most_calls
 from gofer.workflows.schema import Workflow
 
 _STAYS_PRIVATE = (
@@ -37,6 +38,23 @@ class Clearance:
         # People are not asked to approve a call that an earlier run made; a decision of theirs stays valid.
         if is_once and not _decided(step, item.call) and (outcome := await once.earlier_outcome(step, item)):
             return outcome
+        most = most_calls(self.workflow.tools, item.tool.name)
+        if most is None:
+            return await self._judge(step, item, provenance, is_once=is_once)
+        if refused := gates.most(item, most, made=await family.calls_made(step, item)):
+            return ToolResult(item.call, "refused", refused.text, details={"code": refused.code})
+        family.reserve(step, item)
+        cleared: Permitted | Outcome | None = None
+        try:
+            cleared = await self._judge(step, item, provenance, is_once=is_once)
+        finally:
+            if not isinstance(cleared, Permitted):
+                family.release(step, item)
+        return cleared
+
+    async def _judge(
+        self, step: OwnStep, item: Permitted, provenance: Provenance, *, is_once: bool
+    ) -> Permitted | Outcome:
         match await self._judge_place(step, item, provenance):
             case Judged() as judged:
                 item = judged.item

@@ -17,6 +17,7 @@ from gofer.projections.progress import Progress
 from gofer.projections.repetition import Repetition
 from gofer.tools.definition import ANYWHERE, SEARCH, AnyTool
 from gofer.tools.plan import plan_after
+from gofer.values.amounts import counted
 from gofer.values.errors import GoferError, ToolError
 from gofer.values.messages import ToolAsk
 from gofer.workflows.schema import Limits, SubagentLimits
@@ -218,6 +219,16 @@ def _keeps_plan(ask: ToolAsk, repetition: Repetition, granted: Mapping[str, AnyT
         return plan_after(granted[ask.tool].parse(ask.arguments), repetition.plan) == repetition.plan
     except ToolError:
         return False
+
+
+def most(item: Permitted, most: int, *, made: int) -> Refused | None:
+    """Refuse a call of a tool of which the run and its subagents made as many calls as the workflow file allows."""
+    if made < most:
+        return None
+    tool = item.tool.name
+    text = f"Not called: the rule `most` lets a run call {tool} {counted(most, 'time')}, and this run did."
+    remedy = f"The owner of the workflow can allow more: `tools: [{{{tool}: {{most: {most * 2}}}}}]`."
+    return Refused(item.call, f"{text} Tell the asker what is left to do. {remedy}", code="most")
 
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:

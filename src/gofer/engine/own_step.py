@@ -149,7 +149,7 @@ class OwnStep(OwnedRun):
         return e.RunAccepted(event, self.progress.workflow, parent=self.run, depth=self.progress.depth + 1)
 
     async def journal_of(self, run: str) -> Sequence[e.Recorded]:
-        """Return all entries of an earlier run. Raises Corrupt, Gone, TemporaryError."""
+        """Return all entries of an earlier run or of a subagent run. Raises Corrupt, Gone, TemporaryError."""
         return await read_journal(run, self.services.store, self.services.blobs)
 
     async def content(self, added: FileAdded, provenance: Provenance, purpose: str) -> bytes:

@@ -22,6 +22,7 @@ from gofer.journal.log import Journal, read_body
 from gofer.journal.purposes import is_own
 from gofer.projections import conversation, repetition, run_facts, script_replay, workspace
 from gofer.projections.checks import run_checks
+from gofer.projections.checks.run_checks import CheckState
 from gofer.projections.requests import token_account
 from gofer.projections.requests.context import DriftCause
 from gofer.projections.tracing.span_ids import traceparent
@@ -94,6 +95,10 @@ class OwnedRun:
         """The bundle of the run, once it was read."""
         self.claims: set[str] = set()
         """The calls that the owner of the run and of its subagents has claimed (`once.py`), as `<run>/<call>`."""
+        self.reserved: set[tuple[str, str, str]] = set()
+        """Tool, run and id of the calls that count against the `most` of the tool (`family.py`)."""
+        self.family: dict[str, CheckState] = {}
+        """The states of the run and of the subagent runs that this owner has opened or read, by run."""
         self.names: dict[str, str] = {}
         """The names of people that the owner of the run and of its subagents has looked up, as `RunAtHand.names`."""
         self.files = RunFiles(journal, services, self.workspace)
@@ -101,8 +106,11 @@ class OwnedRun:
         self._begun = False
         if above is not None:
             self.claims = above.claims
+            self.reserved = above.reserved
+            self.family = above.family
             self.names = above.names
             self._begun = above.has_begun
+        self.family[self.run] = self.checks
         self._last_frame = LastFrame(services.outside.clock)
 
     @property

@@ -20,6 +20,8 @@ from gofer.values.messages import ProviderError
 from gofer.values.outside import Outside
 from gofer.values.row_tokens import Tokens
 from gofer.workflows.allowed_skills import skills_are_searched, tools_are_searched
+from gofer.workflows.bundle import Bundle
+from gofer.workflows.grants import MOST_WRITES, Grant
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Workflow
 from gofer.workflows.script_source import Script
@@ -143,9 +145,9 @@ class Services:
         """
         return granted_tools(self.tools, workflow, skills or {})
 
-    def offered(self, loaded: Loaded) -> Sequence[AnyTool]:
-        """Return the tools in the prompt of a run. If a workflow lists too many, the run has to search for them."""
-        return offered_tools(self.tools, loaded)
+    def new_bundle(self, loaded: Loaded) -> Bundle:
+        """Return the bundle with which a run of a loaded workflow begins now."""
+        return new_bundle(self.tools, loaded)
 
 
 def granted_tools(
@@ -159,8 +161,26 @@ def granted_tools(
     return {tool.name: tool for tool in [*base, *listed] if not tool.internal}
 
 
+def new_bundle(tools: Mapping[str, AnyTool], loaded: Loaded) -> Bundle:
+    """Return the bundle with which a run of a loaded workflow begins, with these tools.
+
+    It says how often a model may call each tool that writes. A run that began without such a limit stays without it.
+    """
+    workflow = loaded.workflow
+    if workflow.coordinator == "llm":
+        grants = tuple(_bounded(grant, tools.get(grant.name)) for grant in workflow.tools)
+        workflow = workflow.model_copy(update={"tools": grants})
+    return Bundle(replace(loaded, workflow=workflow), [tool.schema() for tool in offered_tools(tools, loaded)])
+
+
+def _bounded(grant: Grant, tool: AnyTool | None) -> Grant:
+    if grant.most is not None or tool is None or tool.effect == "read":
+        return grant
+    return grant.model_copy(update={"most": MOST_WRITES})
+
+
 def offered_tools(tools: Mapping[str, AnyTool], loaded: Loaded) -> Sequence[AnyTool]:
-    """Return those of all tools that are in the prompt of a run, as `Services.offered` does."""
+    """Return those of all tools that are in the prompt of a run. If a workflow lists too many, the run searches."""
     granted = granted_tools(tools, loaded.workflow, loaded.skills).values()
     searched = tools_are_searched(loaded.workflow)
     return [tool for tool in granted if tool.base or not searched]

@@ -260,7 +260,7 @@ class Subagents:
             return await pinned(child, child.progress.started)
         part = started.reserved or Slice(llm_calls=1, tool_calls=0, tokens=1, usd=0.01, minutes=1.0)
         own = self._workflow_of(step, started.name, loaded, part)
-        pin = await pin_bundle(child, Bundle(own, [tool.schema() for tool in child.services.offered(own)]))
+        pin = await pin_bundle(child, child.services.new_bundle(own))
         child.note(RunStarted(pin, step.progress.private))
         for file in started.files:
             child.note(step.workspace.files[file].added)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from gofer.engine.services import offered_tools
+from gofer.engine.services import new_bundle
 from gofer.journal.entries import LlmRequest, Recorded, SubagentStarted
 from gofer.journal.workspace_entries import SkillLoaded
 from gofer.models.served_model import Candidate
@@ -124,7 +124,7 @@ class FileVersion:
         if subagent is None:
             return None
         own = subagent_workflow(caller.loaded, started.name, subagent, caller.loaded.workflow.limits, depth)
-        return Bundle(own, [tool.schema() for tool in offered_tools(self.tools, own)])
+        return new_bundle(self.tools, own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -368,6 +368,8 @@ class ReplayedRun(OwnStep):
 
     @override
     async def journal_of(self, run: str) -> Sequence[e.Recorded]:
+        if recording := self._stage.recording(run):
+            return recording.replayed
         earlier = self._stage.recorded.earlier.get(run)
         if earlier is None:
             raise Gone(f"Run {run} is not part of the recording.")

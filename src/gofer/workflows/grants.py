@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, PydanticKnownError
 
 from gofer.values.canonical_json import as_object
-from gofer.workflows.form_parts import Name, Names, Strict, listed
+from gofer.workflows.form_parts import Name, Names, Strict, Whole, listed
 
 Once = Literal["per_message"]
 """How many effects a tool may have: one for each message, issue or page, however many people ask for it."""
@@ -19,23 +19,37 @@ _LONGEST = 30 * 86_400_000
 _APPROVER = r"requester|@[a-z0-9._-]{1,80}|[USW][A-Z0-9]{6,}"
 
 
+MOST_WRITES = 3
+"""How often a run under a model calls a tool that writes, if its workflow file does not say."""
+
+
+def _is_unset(value: object) -> bool:
+    """Return whether an option has no value: a bundle without the option keeps the hash that it had before."""
+    return value is None
+
+
 class ToolOptions(Strict):
     """The options of a tool."""
 
     once: Once | None = None
     """`per_message`: one effect for each message, issue or page, however many people ask for it."""
+    most: Whole | None = Field(default=None, ge=1)
+    """How many calls of the tool a run and its subagents may make; by default 3 if a model decides and the tool writes,
+    else as many as the limits allow."""
 
 
 class Grant(Strict):
     """A tool that a workflow's runs may call."""
 
     MEMBER: ClassVar[str] = "an option of a tool"
-    LISTED: ClassVar[str] = "The only option of a tool is `once`."
+    LISTED: ClassVar[str] = "The options of a tool are `once` and `most`."
 
     name: Name
     """The name of the tool."""
     once: Once | None = None
     """How many effects the tool may have; without it there is no limit."""
+    most: int | None = Field(default=None, exclude_if=_is_unset)
+    """How many calls of the tool a run and its subagents may make; without it there is no limit."""
 
     @model_validator(mode="before")
     @classmethod
@@ -52,11 +66,16 @@ class Grant(Strict):
             raise PydanticCustomError("one_tool", "one tool")
         ((name, options),) = fields.items()
         if options is None:
-            return {"name": name, "once": None}
+            return {"name": name}
         try:
-            return {"name": name, "once": ToolOptions.model_validate(options).once}
+            return {"name": name, **dict(ToolOptions.model_validate(options))}
         except ValidationError as error:
             raise ValidationError.from_exception_data("tool", [_below(name, one) for one in error.errors()]) from None
+
+
+def most_calls(grants: Sequence[Grant], tool: str) -> int | None:
+    """Return how many calls of a tool a run and its subagents may make; None without a limit."""
+    return next((grant.most for grant in grants if grant.name == tool), None)
 
 
 def _below(name: str, error: ErrorDetails) -> InitErrorDetails:

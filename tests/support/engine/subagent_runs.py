@@ -142,7 +142,7 @@ class RunWithSubagents(MemoryRun):
             subagents=reached(self.subagents, self.listed),
             skills=granted_skills(workflow.skills, self.skills),
         )
-        return Bundle(loaded, [tool.schema() for tool in self.services().offered(loaded)])
+        return self.services().new_bundle(loaded)
 
     async def owned_step(self, owner: str = "me") -> OwnStep:
         """Return the step of a new owner, as `owner.py` passes it to a coordinator."""
@@ -160,7 +160,7 @@ class RunWithSubagents(MemoryRun):
         """Coordinate the run with an existing step, and commit at the end."""
         coordinate = script.coordinate if self.script else loop.coordinate
         try:
-            bundle = self.bundle()
+            bundle = step.bundle = self.bundle()
             working = working_step_of(step, bundle, alone=True, withdrawn=self.withdrawn)
             return await coordinate(working, bundle, PROVENANCE)
         finally:

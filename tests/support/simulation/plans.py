@@ -18,8 +18,10 @@ from support.stand_ins import mention
 
 LIMITS = Limits(tool_calls=100, llm_calls=100, tokens=10**9, minutes=10**6, usd=1e9)
 TOOLS = ("search", "page", "ticket", "mail")
+GRANTS = tuple(Grant(name=name, most=100) for name in TOOLS)
+"""The tools, which the model of a schedule calls more often than a model may by default."""
 WORKFLOW = Workflow(
-    description="d", owner="#o", when=("slack.mention",), tools=TOOLS, limits=LIMITS, private_channels="allow"
+    description="d", owner="#o", when=("slack.mention",), tools=GRANTS, limits=LIMITS, private_channels="allow"
 )
 APPROVED = (("page",), ("ticket",), ("mail",), ("ticket", "mail"))
 """Tools whose calls need an approval, one choice for a schedule."""
@@ -134,7 +136,10 @@ def _plan(seed: int) -> Plan:
 
 def _workflow(*, once: str = "", approve: Sequence[str] = (), private_channels: str = "allow") -> Workflow:
     changes: dict[str, object] = {"private_channels": private_channels}
-    changes["tools"] = tuple(Grant(name=name, once="per_message" if name == once else None) for name in TOOLS)
+    if once:
+        changes["tools"] = tuple(
+            grant.model_copy(update={"once": "per_message"}) if grant.name == once else grant for grant in GRANTS
+        )
     if approve:
         changes["approve"] = Approve(tools=tuple(approve), by=(LEAD,), expires="5 minutes")
     return WORKFLOW.model_copy(update=changes)

@@ -102,7 +102,7 @@ def furnished() -> tuple[MemoryRun, Bundle]:
     limits = Limits(llm_calls=200, tool_calls=500, tokens=10**9, usd=10**6, minutes=600)
     workflow = Workflow.model_validate({**given, "limits": limits, "context": Context(window=8_000)})
     loaded = Loaded("answer-here", workflow, "You tell.", "p.md", served("m"), skills=SKILLS)
-    return made, Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])
+    return made, made.services().new_bundle(loaded)
 
 
 async def tell(made: MemoryRun, bundle: Bundle, owner: str = "me") -> Ending:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gofer.app.catalog import known_tools
+from gofer.engine.services import offered_tools
 from gofer.projections.requests.request_parts import head
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.sources.workflow_files import load_catalog
@@ -24,14 +25,14 @@ def catalog() -> Catalog:
 def offered(loaded: Loaded) -> list[str]:
     made = memory_run()
     made.tools |= known_tools()
-    return [tool.name for tool in made.services().offered(loaded)]
+    return [tool.name for tool in offered_tools(made.tools, loaded)]
 
 
 def begins(loaded: Loaded) -> bytes:
     """Return the bytes of a request of a workflow up to the end of its system prompt."""
     made = memory_run()
     made.tools |= known_tools()
-    return head({"model": "m"}, [tool.schema() for tool in made.services().offered(loaded)], loaded.system)
+    return head({"model": "m"}, [tool.schema() for tool in offered_tools(made.tools, loaded)], loaded.system)
 
 
 def test_requests_of_all_shipped_workflows_begin_with_the_same_tools(catalog: Catalog) -> None:

@@ -58,7 +58,7 @@ def bundle_of(
         search_models=served(*search_models),
         skills=skills,
     )
-    return decode_bundle(encode_bundle(Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])))
+    return decode_bundle(encode_bundle(made.services().new_bundle(loaded)))
 
 
 async def work(

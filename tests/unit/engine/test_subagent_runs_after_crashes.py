@@ -9,42 +9,11 @@ from gofer.engine.model_order import Parked
 from gofer.journal.entries import LlmResponse
 from gofer.models.language_model import Answer
 from gofer.projections import progress
-from gofer.stores.memory.journal import MemoryStore
 from support.engine.memory_run import says
+from support.engine.mortal_store import Crashed, MortalStore
 from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
 
 pytestmark = pytest.mark.anyio
-
-
-class Crashed(BaseException):
-    """The process was killed, which no code catches."""
-
-
-class MortalStore(MemoryStore):
-    """A store that crashes its worker at a frame of any run, and writes nothing until the worker is back."""
-
-    def __init__(self, at: int, *, after: bool) -> None:
-        super().__init__()
-        self.left, self.after, self.dead, self.reached = at, after, False, False
-
-    async def claim(self, run: str, frame: bytes, key: bytes, at: int = 0) -> bytes | None:
-        return await self._write(super().claim(run, frame, key, at))
-
-    async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
-        return await self._write(super().create(run, n, frame))
-
-    async def _write(self, writing: Any) -> bytes | None:
-        self.left -= 1
-        now = self.left == 0 and not self.reached
-        self.reached = self.reached or now
-        self.dead = self.dead or now
-        if self.dead and not (now and self.after):
-            writing.close()
-            raise Crashed
-        stands: bytes | None = await writing
-        if self.dead:
-            raise Crashed
-        return stands
 
 
 def ask(name: str, prompt: str, *files: str) -> tuple[str, dict[str, object] | str]:

@@ -40,7 +40,7 @@ def bundle_of(
     made.tools |= {tool.name: tool for tool in bind_all((*SEARCH_TOOLS, *SKILL_TOOLS, *PLAN_TOOLS), None)}
     workflow = Workflow.model_validate({**BASE, "tools": [*tools], "search_above": above, "limits": made.limits})
     loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=skills or {})
-    return Bundle(loaded, [tool.schema() for tool in made.services().offered(loaded)])
+    return made.services().new_bundle(loaded)
 
 
 def many(*answers: Answer) -> MemoryRun:

@@ -51,7 +51,7 @@ def bundle_with(made: MemoryRun, known: Mapping[str, Skill], **keys: object) -> 
     workflow = Workflow.model_validate({**BASE, **keys})
     loaded = Loaded("answer-here", workflow, "You are a test.", "p.md", served("m"), skills=known)
     # As a resumed run reads its bundle after the files changed.
-    return decode_bundle(encode_bundle(Bundle(loaded, [it.schema() for it in made.services().offered(loaded)])))
+    return decode_bundle(encode_bundle(made.services().new_bundle(loaded)))
 
 
 async def work(made: MemoryRun, withdrawn: Sequence[str] = (), skills: Mapping[str, Skill] = SKILLS) -> Ending:

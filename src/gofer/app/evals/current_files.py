@@ -5,11 +5,10 @@ from pathlib import Path
 
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools
-from gofer.engine.services import offered_tools
+from gofer.engine.services import new_bundle
 from gofer.evals.affected import FileVersion
 from gofer.sources.workflow_files import load_catalog
 from gofer.tools.company import CompanyTool, load_company
-from gofer.workflows.bundle import Bundle
 from gofer.workflows.load import Catalog
 
 
@@ -24,8 +23,5 @@ def current_files(root: Path) -> FileVersion:
 def file_version(catalog: Catalog, company: Sequence[CompanyTool]) -> FileVersion:
     """Return the bundles with which runs of loaded workflows would begin, with the tools of their company."""
     tools = build_tools(read_settings({}), company=company)
-    bundles = {
-        name: Bundle(loaded, [tool.schema() for tool in offered_tools(tools, loaded)])
-        for name, loaded in catalog.workflows.items()
-    }
+    bundles = {name: new_bundle(tools, loaded) for name, loaded in catalog.workflows.items()}
     return FileVersion(bundles, tools)
