@@ -44,13 +44,14 @@ class Clearance:
         if refused := gates.most(item, most, made=await family.calls_made(step, item)):
             return ToolResult(item.call, "refused", refused.text, details={"code": refused.code})
         family.reserve(step, item)
-        cleared: Permitted | Outcome | None = None
+        may_be_made = False
         try:
             cleared = await self._judge(step, item, provenance, is_once=is_once)
+            may_be_made = isinstance(cleared, Permitted)
+            return cleared
         finally:
-            if not isinstance(cleared, Permitted):
+            if not may_be_made:
                 family.release(step, item)
-        return cleared
 
     async def _judge(
         self, step: OwnStep, item: Permitted, provenance: Provenance, *, is_once: bool
