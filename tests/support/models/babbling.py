@@ -348,6 +348,10 @@ class BabblingModel(RemoteModel):
         return self
 
     @override
+    def adding(self, fields: Mapping[str, object]) -> Model:
+        return self
+
+    @override
     def using(self, api: str) -> Model:
         return replace(self, api=next(one for one in APIS if one == api))
 

@@ -26,6 +26,8 @@ def _shape(message: Mapping[str, Any]) -> list[str]:
     match message:
         case {"role": "system" | "user", "content": str() as text} if text and len(message) == 2:
             return []
+        case {"role": "user", "content": list() as parts} if parts and len(message) == 2:
+            return []
         case {"role": "tool", "content": str(), "tool_call_id": str()} if len(message) == 3:
             return []
         case {"role": "assistant", "content": content, **rest} if rest.keys() <= {"tool_calls"}:
