@@ -1,6 +1,7 @@
 """The table of eight models at endpoints of their own: the output of `gofer check`, and the request to each.
 
-`PYTHONPATH=tests python -m generators.models_table` writes it into docs/models.md. A test compares the two.
+`PYTHONPATH=tests python -m generators.models_table` writes it into docs/models.md, and the table of
+`generators.models_bill`. Tests compare them with the page.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from generators import models_bill
 from gofer.app.catalog import mistakes
 from gofer.app.embedded.server import serve
 from gofer.check.models import price_text, reads_text
@@ -206,18 +208,20 @@ def _row(role: str, model: ServedModel, seen: Mapping[str, Proof], hints: list[s
     ]
 
 
-def page(table: list[list[str]], text: str) -> str:
+def page(table: list[list[str]], text: str, begin: str = BEGIN, headings: Sequence[str] = HEADINGS) -> str:
     """Return the page with the table in its place."""
-    head, _, rest = text.partition(BEGIN)
+    head, _, rest = text.partition(begin)
     _, _, tail = rest.partition(END)
-    lines = [HEADINGS, ["---"] * len(HEADINGS), *table]
-    return head + BEGIN + "".join(f"| {' | '.join(line)} |\n" for line in lines) + END + tail
+    lines = [headings, ["---"] * len(headings), *table]
+    return head + begin + "".join(f"| {' | '.join(line)} |\n" for line in lines) + END + tail
 
 
 async def made_anew(folder: Path) -> str:
     """Return docs/models.md as it should be."""
-    found = await proofs(folder)
-    return page(rows(found, folder / "repository" / "agents"), PAGE.read_text())
+    found = await proofs(folder / "models")
+    text = page(rows(found, folder / "models" / "repository" / "agents"), PAGE.read_text())
+    bills = await models_bill.bills(folder / "bills")
+    return page(models_bill.rows(bills), text, models_bill.BEGIN, models_bill.HEADINGS)
 
 
 if __name__ == "__main__":

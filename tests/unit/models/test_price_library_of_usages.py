@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from typing import cast
 
 import pytest
-from genai_prices import Usage as Counted
-from genai_prices import calc_price
 
+from gofer.journal.entries import LlmResponse, Recorded
 from gofer.models.language_model import DEPLOYED
 from gofer.models.price_library import look_up
 from gofer.models.remote import FORMATS
+from gofer.projections import progress
 from gofer.values.messages import Usage
+from support.models.bills import billed
 
 URLS = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com/v1"}
 OPENAI = ("gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "gpt-5.6-sol", "gpt-6.1-sol")
@@ -80,28 +81,6 @@ BODIES = [
 ]
 
 
-def _counted(usage: Mapping[str, object]) -> Counted:
-    """Return a usage as the price library counts it, read without Gofer from the vendor's fields."""
-    known = cast(Mapping[str, int], usage)
-    if "input_tokens_details" in usage or "prompt_tokens_details" in usage:
-        name = "input_tokens_details" if "input_tokens_details" in usage else "prompt_tokens_details"
-        details = cast(Mapping[str, int], usage[name])
-        return Counted(
-            input_tokens=known.get("input_tokens", known.get("prompt_tokens")),
-            cache_read_tokens=details["cached_tokens"],
-            cache_write_tokens=details["cache_write_tokens"],
-            output_tokens=known.get("output_tokens", known.get("completion_tokens")),
-        )
-    read, written = known["cache_read_input_tokens"], known["cache_creation_input_tokens"]
-    return Counted(
-        input_tokens=known["input_tokens"] + read + written,
-        cache_read_tokens=read,
-        cache_write_tokens=written,
-        cache_write_1h_tokens=cast(Mapping[str, int], usage["cache_creation"])["ephemeral_1h_input_tokens"],
-        output_tokens=known["output_tokens"],
-    )
-
-
 def _usage(api: str, body: Mapping[str, object]) -> Usage:
     formats = {str(name): one for name, one in FORMATS.items()}
     return formats[api].parse(json.dumps(body).encode(), DEPLOYED).usage
@@ -114,14 +93,16 @@ def _cost(vendor: str, model: str, usage: Usage) -> float:
     return found.price.cost(usage)
 
 
-def test_forty_usages_of_two_vendors_cost_the_dollars_of_the_price_library() -> None:
+def test_run_of_forty_usages_of_two_vendors_costs_the_dollars_of_the_price_library() -> None:
     paid: list[float] = []
-    billed: list[float] = []
+    owed: list[float] = []
+    run: list[Recorded] = []
     for vendor, api, body in BODIES:
         model = str(body["model"])
-        counted = _counted(cast(Mapping[str, object], body["usage"]))
-        billed.append(float(calc_price(counted, model, provider_api_url=URLS[vendor]).total_price))
-        paid.append(_cost(vendor, model, _usage(api, body)))
-        assert paid[-1] == pytest.approx(billed[-1], abs=1e-9), (api, body)
+        usage = _usage(api, body)
+        owed.append(billed(model, URLS[vendor], cast(Mapping[str, object], body["usage"])))
+        paid.append(_cost(vendor, model, usage))
+        run.append(Recorded(len(run), 0, 0, "w1", LlmResponse("Yes.", (), "stop", model, usage, paid[-1], 1)))
+        assert paid[-1] == pytest.approx(owed[-1], abs=1e-9), (api, body)
     assert len(paid) >= 40
-    assert sum(paid) == pytest.approx(sum(billed), abs=1e-9)
+    assert progress.project(run).cost_usd == pytest.approx(sum(owed), abs=1e-9)
