@@ -6,6 +6,10 @@ from contextlib import asynccontextmanager
 
 import httpx2
 import pytest
+from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
+from pydantic import TypeAdapter
 
 from gofer.models.language_model import Refused
 from gofer.models.remote import RemoteEndpoint, remote_endpoint
@@ -139,6 +143,23 @@ async def test_options_of_an_author_stay_beside_the_question_about_the_cache() -
     async with endpoint(OPENAI) as (asked, seen):
         await asked.adding({"previous_response": "resp_1"}).ask(body, 5)
     assert seen[0]["prompt_cache_options"] == {"ttl": "12h", "comparison_response_id": "resp_1"}
+
+
+@pytest.mark.parametrize(
+    ("base_url", "api", "form"),
+    [
+        (OPENAI, "responses", ResponseCreateParamsNonStreaming),
+        (OPENAI, "chat_completions", CompletionCreateParamsNonStreaming),
+        (CLAUDE, "messages", MessageCreateParamsNonStreaming),
+    ],
+)
+async def test_sdk_takes_what_is_added(base_url: str, api: str, form: type[object]) -> None:
+    body = BODY.replace(b'"m"', b'"gpt-5.6"')
+    async with endpoint(base_url, api) as (asked, seen):
+        await asked.adding({"output_schema": CLOSED, "previous_response": "id_1"}).ask(body, 5)
+    adapter: TypeAdapter[Mapping[str, object]] = TypeAdapter(form)
+    # The adapter leaves out what the type does not know.
+    assert set(adapter.validate_python(seen[0])) == set(seen[0])
 
 
 async def test_another_refusal_is_no_reason_to_ask_again() -> None:
