@@ -24,7 +24,7 @@ from gofer.journal.entries import SubagentFinished
 from gofer.journal.purposes import COMPACTION
 from gofer.journal.workspace_entries import ContextCompacted, Weights
 from gofer.models.abilities import UNKNOWN_WINDOW
-from gofer.models.answer_text import written_call
+from gofer.models.call_forms import written_call
 from gofer.models.language_model import Answer, Refused
 from gofer.models.served_model import Candidate
 from gofer.projections.conversation import Conversation
@@ -226,7 +226,7 @@ def summary_entry(call: str, answer: Answer) -> SubagentFinished:
     code = ""
     if not text or answer.asks or answer.finish in ("refusal", "content_filter", "length"):
         code = answer.finish or "empty"
-    elif written_call(text, ()) is not None:
+    elif written_call(text, {}) is not None:
         code = "call_as_text"
     status = "error" if code else "ok"
     used = answer.usage

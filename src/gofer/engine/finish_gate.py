@@ -8,7 +8,7 @@ from gofer.engine.gates import Refused
 from gofer.engine.owned_run import OwnedRun
 from gofer.journal.entries import MessageReceived
 from gofer.journal.workspace_entries import BOOKKEEPING, FINISH, Todo
-from gofer.models.answer_text import written_call
+from gofer.models.call_forms import Offered, written_call
 from gofer.projections.conversation import Flaw
 from gofer.projections.workspace import Workspace
 from gofer.tools.plan import line, open_items
@@ -70,11 +70,11 @@ def is_unmet(workflow: Workflow, settled: Collection[str]) -> bool:
     return bool(workflow.requires) and not set(workflow.requires) & set(settled)
 
 
-def remark(own: OwnedRun, workflow: Workflow, offered: Collection[str]) -> MessageReceived | None:
+def remark(own: OwnedRun, workflow: Workflow, offered: Offered) -> MessageReceived | None:
     """Return the message of code about the model's last answer; None when the run can continue or end with it."""
     conversation = own.conversation
-    if conversation.flaw == "cut" and written_call(conversation.answer, ()) is not None:
-        return MessageReceived(CALL_AS_TEXT.format(call=""), code="call_as_text")
+    if conversation.flaw == "cut" and (problem := _call_as_text(conversation.answer, offered)):
+        return MessageReceived(problem.text, code=problem.code)
     if not conversation.answered:
         text = REMARKS.get(conversation.flaw)
         if text is None:
@@ -94,16 +94,15 @@ class Objection:
     code: Literal["", "premature", "unmet", "call_as_text"] = ""
 
 
-def objection(answer: str, own: OwnedRun, workflow: Workflow, offered: Collection[str]) -> Objection | None:
-    """Return the objection to ending with an answer, or None; `offered` are the names of the tools."""
+def objection(answer: str, own: OwnedRun, workflow: Workflow, offered: Offered) -> Objection | None:
+    """Return the objection to ending with an answer, or None; `offered` are the tools of the run."""
     schema = as_object(workflow.output)
     form_problem = ""
     if schema:
         form_problem = form_objection(answer, schema)
     # An answer that fits the output schema may look like a call.
-    if (not schema or form_problem) and (call := written_call(answer, offered)) is not None:
-        named = f" of {call}" if call else ""
-        return Objection(CALL_AS_TEXT.format(call=named), "call_as_text")
+    if (not schema or form_problem) and (problem := _call_as_text(answer, offered)):
+        return problem
     if plan_problem := plan_objection(own.workspace, workflow):
         return Objection(plan_problem, "premature")
     if form_problem:
@@ -113,9 +112,15 @@ def objection(answer: str, own: OwnedRun, workflow: Workflow, offered: Collectio
     return None
 
 
-def early_finish(
-    call: str, ask: ToolAsk, own: OwnedRun, workflow: Workflow, offered: Collection[str]
-) -> Refused | None:
+def _call_as_text(answer: str, offered: Offered) -> Objection | None:
+    call = written_call(answer, offered)
+    if call is None:
+        return None
+    named = f" of {call}" if call else ""
+    return Objection(CALL_AS_TEXT.format(call=named), "call_as_text")
+
+
+def early_finish(call: str, ask: ToolAsk, own: OwnedRun, workflow: Workflow, offered: Offered) -> Refused | None:
     """Refuse a `finish` that comes too early, or beside calls with results that the model has not seen."""
     if ask.tool != FINISH:
         return None

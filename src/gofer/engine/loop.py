@@ -3,7 +3,7 @@
 New behaviour arrives as a gate, a tool, an entry or a projection, never as a branch in this loop.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gofer.engine import finish_gate, gates
@@ -15,7 +15,7 @@ from gofer.engine.tail import tail
 from gofer.engine.working_step import WorkingStep
 from gofer.journal.entries import Status, ToolResult
 from gofer.journal.workspace_entries import BOOKKEEPING
-from gofer.models.answer_text import before_call
+from gofer.models.call_forms import Offered, before_call
 from gofer.models.failures import plain_reason_of, provider_error_of
 from gofer.models.language_model import Refused
 from gofer.projections.conversation import Conversation
@@ -75,10 +75,10 @@ async def coordinate(step: WorkingStep, bundle: Bundle, provenance: Provenance) 
     return replace(ended, answer=finish_gate.with_needs(ended.answer, step.own.workspace.plan))
 
 
-def so_far(conversation: Conversation, tools: Collection[str]) -> str:
+def so_far(conversation: Conversation, tools: Offered) -> str:
     """Return the model's text for people before its run ended early, up to the first call written as text.
 
-    `tools` are the names that identify such a call.
+    `tools` are the tools of the run, which identify such a call.
     """
     drafts: Sequence[str] = ()
     if conversation.flaw == "call_as_text":
@@ -90,7 +90,7 @@ def so_far(conversation: Conversation, tools: Collection[str]) -> str:
     return ""
 
 
-def stopped(step: OwnStep, error: RunStopped, loaded: Loaded | None, tools: Collection[str]) -> Ending:
+def stopped(step: OwnStep, error: RunStopped, loaded: Loaded | None, tools: Offered) -> Ending:
     """Return the ending of a run that an error stopped, with the model's text so far; `loaded` is None if removed."""
     owner = "the person who runs Gofer"
     if loaded is not None:

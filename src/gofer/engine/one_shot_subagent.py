@@ -14,7 +14,7 @@ from gofer.files.decoder import decode, in_brackets
 from gofer.files.kind import charset_of
 from gofer.journal.entries import SubagentFinished
 from gofer.journal.purposes import SUBAGENT_FILE
-from gofer.models.answer_text import written_call
+from gofer.models.call_forms import written_call
 from gofer.models.language_model import Answer
 from gofer.projections.requests.request_parts import head
 from gofer.tools.definition import Provenance
@@ -111,7 +111,7 @@ def _judge(subagent: LoadedSubagent, answer: Answer) -> tuple[str, str]:
             return "cut", "The answer was cut off at the limit of one answer; a larger max_output_tokens helps."
         case _ if not text:
             return "empty", "The answer was empty."
-        case _ if subagent.output is None and written_call(text, ()) is not None:
+        case _ if subagent.output is None and written_call(text, {}) is not None:
             return "call_as_text", "The answer was a tool call written as text."
         case _:
             if subagent.output is None:

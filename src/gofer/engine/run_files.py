@@ -13,7 +13,8 @@ from gofer.files.size_limits import FILE_BYTES
 from gofer.journal.log import Journal, read_body
 from gofer.journal.workspace_entries import FileAdded
 from gofer.projections.workspace import Workspace
-from gofer.tools.definition import Call, Files, NewFile
+from gofer.tools.definition import Call, NewFile
+from gofer.tools.file_access import Files
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import Corrupt, Gone, ToolError
 from gofer.values.missing import Missing

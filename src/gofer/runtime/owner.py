@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from gofer.engine import loop, script
@@ -28,7 +28,7 @@ from gofer.runtime.delivered_answers import note_delivered
 from gofer.runtime.run_reports import notify_owner, summarise
 from gofer.runtime.waiting import announce_unread, postpone
 from gofer.sources.registry import source_of
-from gofer.tools.definition import Provenance
+from gofer.tools.definition import AnyTool, Provenance
 from gofer.values.errors import (
     Cancelled,
     ConfigError,
@@ -190,10 +190,10 @@ class Owner:
         step.record_unknown_calls("every worker that made it stopped before its result was recorded")
         return Ending("failed", loop.so_far(step.conversation, self._tools(bundle)), POISON)
 
-    def _tools(self, bundle: Bundle | None) -> Collection[str]:
-        """Return the names of the tools that the model of a run has; none before the run has begun."""
+    def _tools(self, bundle: Bundle | None) -> Mapping[str, AnyTool]:
+        """Return the tools that the model of a run has; none before the run has begun."""
         if bundle is None:
-            return ()
+            return {}
         return self.services.granted(bundle.loaded.workflow, bundle.loaded.skills)
 
     async def _admitted(self, step: OwnStep, event: Event, loaded: Loaded) -> RunStarted:

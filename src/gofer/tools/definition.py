@@ -3,15 +3,15 @@
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from typing_extensions import override
 
 from gofer.journal.entries import Effect
-from gofer.journal.workspace_entries import Fact, FileAdded
+from gofer.journal.workspace_entries import Fact
 from gofer.projections.workspace import Workspace
 from gofer.tools.argument_schema import parameters_of, sentences
+from gofer.tools.file_access import Files, NoFiles
 from gofer.tools.places import Origin, Place, Writes
 from gofer.values.canonical_json import as_object, encode
 from gofer.values.errors import ConfigError, ToolError
@@ -58,40 +58,6 @@ class Provenance:
     """The link to the prompt; empty for a message that a message with the links follows."""
     run: str
     run_url: str | None
-
-
-class Files(Protocol):
-    """The access to a run's files."""
-
-    async def content(self, file: str) -> bytes:
-        """Return the content of a file, after fetching it if it is stored in another system.
-
-        Raises ToolError when the run has no such file or it is deleted, TemporaryError when the system did not answer.
-        """
-        ...
-
-    def added(self, file: str) -> FileAdded:
-        """Return the entry of a file. After `content`, it includes what the fetch found.
-
-        Raises ToolError when the run has no such file.
-        """
-        ...
-
-
-class NoFiles(Files):
-    """A run without files."""
-
-    @override
-    async def content(self, file: str) -> bytes:
-        raise _no_file(file)
-
-    @override
-    def added(self, file: str) -> FileAdded:
-        raise _no_file(file)
-
-
-def _no_file(file: str) -> ToolError:
-    return ToolError(f"There is no file {file[:64]!r}; this run has none.", code="no_such_file")
 
 
 SEARCH = "tool_search"
@@ -380,6 +346,19 @@ class Tool(Generic[A]):
         except ValidationError as error:
             wrong = sentences(parameters_of(self.arguments), value, error.errors())
             raise ToolError(f"{self.name} was not called: {wrong} Correct the arguments and call again.") from error
+
+    @property
+    def parameters(self) -> Sequence[str]:
+        """The names of the arguments, in order."""
+        return [field.alias or name for name, field in self.arguments.model_fields.items()]
+
+    def fits(self, arguments: Mapping[str, object]) -> bool:
+        """Return whether the tool takes these arguments."""
+        try:
+            self.arguments.model_validate(arguments)
+        except ValidationError:
+            return False
+        return True
 
     def _read(self, text: str) -> Mapping[str, object]:
         try:

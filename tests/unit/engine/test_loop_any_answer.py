@@ -197,6 +197,12 @@ def test_deprecated_function_call_is_refused() -> None:
         '{"name": "post", "arguments": {"text": "1"}}',
         '```json\n[{"name": "post", "parameters": {"text": "1"}}]\n```',
         '[TOOL_CALLS][{"name": "post", "arguments": {}}]',
+        'I post it now.\n\n```json\n{"name": "post", "arguments": {"text": "1"}}\n```\nThen I answer.',
+        'I call `post(text="1")`.',
+        '```tool_code\nprint(post(text="1"))\n```',
+        'Thought: I must post.\nAction: post\nAction Input: {"text": "1"}',
+        "I post it.\n<post><text>1</text></post>",
+        "tool: post\narguments:\n  text: 1",
     ],
 )
 def test_tool_call_written_as_text_is_refused_and_not_shown(text: str) -> None:
@@ -213,7 +219,7 @@ def test_tool_call_written_as_text_is_refused_and_not_shown(text: str) -> None:
 def test_truncated_tool_call_written_as_text_is_not_shown() -> None:
     cut = Answer('I post it.\n<tool_call>{"name": "post", "argum', (), "length", "m", Usage())
     made, ending = ended(says("Found two.", ("look", {})), cut, cut, cut)
-    assert "has a call written as text" in str(history(made)[-1]["content"])
+    assert "has a call of post written as text" in str(history(made)[-1]["content"])
     assert answer_text(ending) == f"{MISUSED}{SO_FAR}Found two."
     beside = says('<tool_call>{"name": "post"}</tool_call>', ("look", {}))
     _, ending = ended(beside, says(""), says(""), says(""))
@@ -224,6 +230,26 @@ def test_text_before_a_written_tool_call_is_shown_without_other_text() -> None:
     text = 'The deploy is blocked.\n<tool_call>{"name": "post", "arguments": {"text": "1"}}</tool_call>'
     _, ending = ended(says(text), says(text), says(text))
     assert answer_text(ending) == f"{MISUSED}{SO_FAR}The deploy is blocked."
+
+
+def test_half_a_call_as_bare_json_is_not_shown() -> None:
+    cut = Answer('The deploy is blocked.\n{"name": "post", "arguments": {"text": "Two', (), "length", "m", Usage())
+    made, ending = ended(cut, cut, cut)
+    assert "has a call of post written as text" in str(history(made)[-1]["content"])
+    assert answer_text(ending) == f"{MISUSED}{SO_FAR}The deploy is blocked."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'A call:\n\n```json\n{"name": "post", "arguments": {"words": "1"}}\n```',
+        'A call:\n\n```json\n{"name": "fly", "arguments": {"text": "1"}}\n```',
+        "I used `post()` once.",
+    ],
+)
+def test_example_of_a_call_that_no_tool_takes_stays_an_answer(text: str) -> None:
+    made, ending = ended(says(text))
+    assert (ending, made.acted) == (Ending("done", text), [])
 
 
 def test_text_written_before_a_failure_is_shown() -> None:
