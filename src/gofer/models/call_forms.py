@@ -44,6 +44,7 @@ _SEARCHED = 1_000
 """Characters after a mark that are searched for the name of the tool."""
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name", "recipient_name", "action")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input", "params", "kwargs")
+_ARGUMENT_KEYS += ("tool_args", "tool_arguments", "function_args", "function_arguments")
 _ENTITY_KEYS = frozenset({"action_input", "tool_input"})
 """The keys that may hold the one argument of the tool instead of an object."""
 _ABOUT_CALLS = frozenset({"id", "type", "tool_call_id", "call_id"})
@@ -59,14 +60,17 @@ _BETWEEN = re.compile(
     re.IGNORECASE,
 )
 """What stands between a tool's name and the object with its arguments: tags, fences, quotes and labels."""
-_STATEMENT = re.compile(r"^[ \t>]*`{0,2}(?:[\w, ]{1,60}= ?)?(?:(?:await|return)[ ])?(?:[\w.]{1,40}\()?[\[(]{0,3}$")
+_STATEMENT = re.compile(
+    r"^[ \t>]*(?:[*_]{0,2}[Aa]ction(?: \d{1,3})?[*_]{0,2}:[*_]{0,2} )?`{0,2}(?:[\w, ]{1,60}= ?)?"
+    r"(?:(?:await|return)[ ])?(?:[\w.]{1,40}\()?[\[(]{0,3}$"
+)
 """What stands before an invocation that begins its line."""
 _STATEMENT_END = re.compile(r"[\])}; \t`,]*(?:<|\n|\Z)")
 _LEAD_INS = re.compile(
     r"(?:`{3,}\w*|~{3,}\w*|`{1,2}|<[\w/|｜][^<>\n]{0,40}>|\[[A-Z_]{2,20}\]|\b(?:await|return|print\(|to=|call:)"
     r"|[\w, ]{1,60}="
     r"|^[ \t>*#-]*(?:\w+ )?(?:action|tool|function|tool[ _]call|function[ _]call|name|json|✿FUNCTION✿)[\w ]{0,20}"
-    r"[*_`]{0,3}(?::[*_`]{0,3}|(?<=json))|\b(?:assistant)?commentary|[\[{(\"'*])\s*\Z",
+    r"[*_`]{0,3}(?::[*_`]{0,3}|(?<=json))|\b(?:assistant)?commentary|&lt;[\w/|]{1,40}&gt;|[<\[{(\"'*]|^[^\w\n]*[^\w\s](?:\d{1,3}[.)])?|^\d{1,3}[.)])\s*\Z",
     re.IGNORECASE | re.MULTILINE,
 )
 """What belongs to a call although it stands before it: fences, tags, labels and brackets."""
@@ -194,11 +198,12 @@ def _literal_calls(text: str, names: Sequence[_Name], offered: Offered) -> Itera
         if between := _BETWEEN.match(text, name.end):
             named[between.end()] = name
     for literal in literals(text):
-        before = named.get(literal.begin)
-        value = as_object(literal.value)
-        if before and value and offered[before.tool].fits(value):
-            yield _WrittenCall(before.begin, before.tool)
-        elif tool := _tool_of_literal(text, literal, offered):
+        for part in literal.parts:
+            before = named.get(part.begin)
+            value = as_object(part.value)
+            if before and value and offered[before.tool].fits(value):
+                yield _WrittenCall(min(before.begin, literal.begin), before.tool)
+        if tool := _tool_of_literal(text, literal, offered):
             yield _WrittenCall(literal.begin, tool)
 
 
@@ -291,7 +296,7 @@ def _tagged_calls(text: str, names: Sequence[_Name], offered: Offered) -> Iterat
     begins = [*(name.begin for name in in_tags), len(text)]
     for name, limit in zip(in_tags, begins[1:], strict=True):
         arguments = tagged(text, name.end, limit)
-        if arguments and _fits_as_text(arguments, offered[name.tool]):
+        if arguments is not None and _fits_as_text(arguments, offered[name.tool]):
             yield _WrittenCall(name.begin, name.tool)
 
 
@@ -299,8 +304,8 @@ def _labelled_calls(text: str, names: Sequence[_Name], offered: Offered) -> Iter
     """Return the calls with labels before name and arguments, in order."""
     for name in names:
         tool = offered[name.tool]
-        arguments = labelled(text, name.begin, name.end, next(iter(tool.parameters), ""))
-        if arguments and _fits_as_text(arguments, tool):
+        arguments = labelled(text, name.begin, name.end, tool.parameters)
+        if arguments is not None and _fits_as_text(arguments, tool):
             yield _WrittenCall(name.begin, name.tool)
 
 

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 
 from gofer.values.canonical_json import MAX_DEPTH, clean
 
-_BEGIN = re.compile(r"\{(?=\s*+[\"'A-Za-z_])|\[(?=\s*+[{\[A-Za-z_(\"'\d-])|(?<![\w.-])[A-Za-z_][\w.-]{0,127}\(")
-_SPACE = re.compile(r"\s*+")
+_BEGIN = re.compile(r"\{(?=\s*+[\"'“>A-Za-z_])|\[(?=\s*+[{\[A-Za-z_(\"'\d-])|(?<![\w.-])[A-Za-z_][\w.-]{0,127}\(")
+_SPACE = re.compile(r"(?:\s++|(?<=\n)>|//[^\n]*+|#[^\n]*+)*+")
+"""White space, comments, and the marks of a quoted line."""
 _TOKEN = re.compile(
-    r'(?P<text>"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+"""'
+    r'(?P<text>[rbfu]?(?:"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+"""'
     r"|'''[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+'''"
     r'|"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-    r"|'[^'\\]*+(?:\\.[^'\\]*+)*+')"
+    r"|'[^'\\]*+(?:\\.[^'\\]*+)*+'"
+    r"|“[^”]*+”))"
     r"|(?P<number>-?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,2})?(?![\w.]))"
     r"|(?P<named>[A-Za-z_]\w{0,127}\s{0,9}=(?!=))"
     r"|(?P<call>[A-Za-z_][\w.-]{0,127}\()"
@@ -131,10 +133,8 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise _Broken
         match token.lastgroup, token[0]:
-            case "text", quoted:
-                self.last_string = self.place + 1
-                self.place = token.end()
-                return _unquoted(quoted)
+            case "text", _:
+                return self._string(token)
             case "number", digits:
                 self.place = token.end()
                 return _number(digits)
@@ -148,7 +148,9 @@ class _Reader:
             case "mark", "[":
                 return self._list("]", token, depth)
             case "mark", "(":
-                return self._list(")", token, depth)
+                group = self._list(")", token, depth)
+                # Parentheses around one value are no tuple, except with a comma, which no model writes.
+                return group[0] if len(group) == 1 else group
             case _:
                 raise _Broken
 
@@ -170,6 +172,16 @@ class _Reader:
         if token[0] == mark:
             self.place = token.end()
         return token[0] == mark
+
+    def _string(self, token: re.Match[str]) -> str:
+        """Return a string with the strings that directly follow it, which Python joins."""
+        found = ""
+        while token.lastgroup == "text":
+            self.last_string = self.place + 1
+            self.place = token.end()
+            found += _unquoted(token[0])
+            token = self._token()
+        return found
 
     def _items(self, end: str, item: Callable[[], None]) -> None:
         """Read items between commas up to the mark `end`."""
@@ -252,6 +264,7 @@ class _Reader:
 
 def _unquoted(quoted: str) -> str:
     """Return the characters of a string between quotes."""
+    quoted = quoted.lstrip("rbfu")
     quotes = 1
     if quoted[:3] in ('"""', "'''") and len(quoted) >= 6:
         quotes = 3

@@ -8,6 +8,7 @@ _TAG_BEFORE = re.compile(r"<(?:[\w:-]{1,40}(?:=|\s{1,9}name=|>\s*)[\"']?)?$")
 """What stands before a name in a tag: `<`, `<invoke name="`, `<function=` or `<tool_name>`."""
 _CLOSED = re.compile(r"</(?:[\w:｜-]{0,20}(?:invoke|tool|function|tool_call|tool_use|function_call))>")
 _ATTRIBUTES = re.compile(r"""\s{1,9}(?P<key>[\w-]{1,64})=(?:"(?P<double>[^"<>]*+)"|'(?P<single>[^'<>]*+)')""")
+_EMPTY_TAG = re.compile(r"\s{0,9}/>|>\s{0,9}</[\w.-]{1,64}>")
 _WRAPPER = r"(?:parameters|arguments|args|params|tool_input|invoke|tool_call|function)"
 _PARAMETER = re.compile(
     rf"<(?!/|{_WRAPPER}>)(?:[\w:｜-]{{1,40}}(?:=|\s{{1,9}}(?:name|key)=)[\"']?(?P<named>[\w.-]{{1,64}})[\"']?[^<>]{{0,99}}"
@@ -25,7 +26,9 @@ _AFTER_LABEL = re.compile(
     r"(?P<rest>[^\n]{0,5000})(?P<lines>(?:\n[ \t]+[^\n]{0,2000}){0,40})",
     re.IGNORECASE,
 )
-_ENTITY = re.compile(r"\[(?P<entity>[^\[\]\n]{1,500})\][ \t]*(?:\n|\Z)")
+_LINES = re.compile(r"[*_`\"']{0,5}[ \t]*(?P<lines>(?:\n[ \t]*[\w-]{1,64}:[ \t][^\n]{0,2000}){1,40})")
+_UNDER_NAME = re.compile(r"[\"']?:[ \t]*(?P<lines>(?:\n[ \t]+[^\n]{0,2000}){1,40})")
+_ENTITY = re.compile(r"[\[(](?P<entity>[^\[\]()\n]{1,500})[\])][ \t]*(?:\n|\Z)")
 """The argument in the first form of ReAct: `Action: search[Berlin]`."""
 _LINE = re.compile(r"^[ \t]*(?P<key>[\w-]{1,64})[ \t]*:[ \t]*(?P<value>[^\n]*)", re.MULTILINE)
 
@@ -35,8 +38,8 @@ def is_tagged(text: str, begin: int) -> bool:
     return _TAG_BEFORE.search(text[max(0, begin - _LONGEST_LABEL) : begin]) is not None
 
 
-def tagged(text: str, end: int, limit: int) -> Mapping[str, str]:
-    """Return the arguments in the tags after a tool's name in a tag, which ends at `end`.
+def tagged(text: str, end: int, limit: int) -> Mapping[str, str] | None:
+    """Return the arguments in the tags after a tool's name in a tag, which ends at `end`; None if there are no tags.
 
     `limit` is where the next such name begins, which is read with its own tags.
     """
@@ -47,7 +50,10 @@ def tagged(text: str, end: int, limit: int) -> Mapping[str, str]:
         # Without an end tag behind it no parameter is complete, and the rest would be read once for each tag.
         last = text.rfind("</", end, limit) + len("</")
     pairs = [(part["named"] or part["tag"], part["value"].strip()) for part in _PARAMETER.finditer(text, end, last)]
-    return {**found, **_paired(pairs)}
+    arguments = {**found, **_paired(pairs)}
+    if not arguments and not _EMPTY_TAG.match(text, end):
+        return None
+    return arguments
 
 
 def _attributes(text: str, place: int) -> Sequence[re.Match[str]]:
@@ -68,19 +74,33 @@ def _paired(pairs: Sequence[tuple[str, str]]) -> Mapping[str, str]:
             return dict(pairs)
 
 
-def labelled(text: str, begin: int, end: int, first: str) -> Mapping[str, str]:
-    """Return the arguments in the lines after a label such as `Action:` or `tool:` with a tool's name.
+def labelled(text: str, begin: int, end: int, parameters: Sequence[str]) -> Mapping[str, str] | None:
+    """Return the arguments in the lines after a label such as `Action:` or `tool:` with a tool's name; None without.
 
-    A text without names is the argument `first`.
+    A text without names is the first of the parameters. The name may also be the label itself, as in YAML.
     """
     line = text.rfind("\n", max(0, begin - _LONGEST_LABEL), begin) + 1
-    if not _LABEL_BEFORE.match(text[max(line, begin - _LONGEST_LABEL) : begin]):
-        return {}
+    before = text[max(line, begin - _LONGEST_LABEL) : begin]
+    if not before.strip(" \t>-"):
+        return _named_lines(_UNDER_NAME.match(text, end))
+    if not _LABEL_BEFORE.match(before):
+        return None
     if entity := _ENTITY.match(text, end):
-        return {first: entity["entity"]}
+        return dict.fromkeys(parameters[:1], entity["entity"])
     after = _AFTER_LABEL.match(text, end)
     if after is None:
+        return _named_lines(_LINES.match(text, end))
+    written = after["rest"].strip().strip("`\"'")
+    if written in ("{}", "None"):
         return {}
-    if after["rest"].strip():
-        return {first: after["rest"].strip().strip("`\"'")}
-    return {found["key"]: found["value"].strip().strip("\"'") for found in _LINE.finditer(after["lines"])}
+    if written:
+        return dict.fromkeys(parameters[:1], written)
+    return _named_lines(after)
+
+
+def _named_lines(found: re.Match[str] | None) -> Mapping[str, str] | None:
+    """Return the arguments in lines such as `query: deploy`; None if there is no such line."""
+    if found is None:
+        return None
+    named = {line["key"]: line["value"].strip().strip("\"'") for line in _LINE.finditer(found["lines"])}
+    return named or None
