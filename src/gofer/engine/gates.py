@@ -10,7 +10,7 @@ from typing import Literal
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.subagent_entries import Slice
 from gofer.journal.workspace_entries import BOOKKEEPING, FINISH
-from gofer.models.answer_text import before_call
+from gofer.models.call_forms import Offered, before_call
 from gofer.models.failures import RULES
 from gofer.projections.conversation import Conversation, Flaw
 from gofer.projections.progress import Progress
@@ -87,10 +87,10 @@ class Limited(GoferError):
         self.stop = stop
 
 
-def answer(conversation: Conversation, tools: Collection[str]) -> Stop | None:
+def answer(conversation: Conversation, tools: Offered) -> Stop | None:
     """Return the stop after the model's last answer: a refusal, or the third useless answer in a row; else None.
 
-    `tools` are the names that identify a call written as text, which people do not read.
+    `tools` are the tools of the run, which identify a call written as text, which people do not read.
     """
     text = before_call(conversation.answer, tools).strip()[:_QUOTED]
     match conversation.flaw:

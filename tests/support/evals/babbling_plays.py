@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from typing_extensions import override
@@ -15,12 +16,15 @@ from gofer.app.evals.golden_world import GoldenInWorld
 from gofer.app.evals.player import Player
 from gofer.app.evals.repeatable import VirtualClock
 from gofer.app.model_endpoints import ModelAccess, only
+from gofer.app.settings import read_settings
+from gofer.app.toolbox import build_tools
 from gofer.evals.eval_file import Case
 from gofer.evals.load import LoadedEval
 from gofer.evals.plays import Play, PlayedTurn
 from gofer.journal import entries as e
-from gofer.models.answer_text import written_call
+from gofer.models.call_forms import written_call
 from gofer.models.failures import RULES
+from gofer.tools.definition import AnyTool
 from gofer.values.messages import APIS
 from support.models.babbling import Babble, BabblingModel
 
@@ -126,11 +130,17 @@ def _read_by_people(play: Play, babble: Babble) -> Iterator[str]:
     texts = {seen.text for turn in play.turns for seen in turn.seen} | set(_texts(play.after)) - set(
         _texts(play.before)
     )
+    offered = {name: tool for name, tool in _tools().items() if name in babble.offered}
     for text in texts:
-        if _SHAPED.search(text) or written_call(text, babble.offered) is not None:
+        if _SHAPED.search(text) or written_call(text, offered) is not None:
             yield f"people read a call: {text[:300]!r}"
         if _THOUGHTS.search(text):
             yield f"people read thoughts: {text[:300]!r}"
+
+
+@cache
+def _tools() -> Mapping[str, AnyTool]:
+    return build_tools(read_settings({}))
 
 
 def _texts(value: object) -> Iterator[str]:

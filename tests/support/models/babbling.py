@@ -33,6 +33,11 @@ FORMS = (
     "[{call}, {call}]",
     "```json\n{call}\n```",
     '{{"tool_calls": [{{"function": {call}}}]}}',
+    "Thought: I look.\nAction: {tool}\nAction Input: {arguments}",
+    "```tool_code\nprint({tool}({arguments}))\n```",
+    "I call `await functions.{tool}({arguments})` now.",
+    "Tool: {tool}\nArguments: {arguments}\n\nThen I answer.",
+    "assistantcommentary to=functions.{tool} json{arguments}",
 )
 """The forms in which models write a call into their text."""
 OTHER_JSON = ('{"answer": "Done."}', "[1, 2]", "null", "7", '{"status": "ok", "result": {"text": "Done."}}', "{")
