@@ -43,8 +43,10 @@ _NAME = re.compile(
 _SEARCHED = 1_000
 """Characters after a mark that are searched for the name of the tool."""
 _NAME_KEYS = ("name", "tool", "tool_name", "function", "function_name", "recipient_name", "action")
-_ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input", "params", "kwargs")
-_ARGUMENT_KEYS += ("tool_args", "tool_arguments", "function_args", "function_arguments")
+_ARGUMENT_KEYS = (
+    *("arguments", "parameters", "args", "input", "tool_input", "action_input", "params", "kwargs"),
+    *("tool_args", "tool_arguments", "function_args", "function_arguments"),
+)
 _ENTITY_KEYS = frozenset({"action_input", "tool_input"})
 """The keys that may hold the one argument of the tool instead of an object."""
 _ABOUT_CALLS = frozenset({"id", "type", "tool_call_id", "call_id"})
