@@ -111,6 +111,7 @@ LATER = {
     "gofer_simulators": "import gofer.app.embedded.simulators",
     "jsonschema": "import gofer.workflows.json_schema",
     "markdown_it": "import gofer.sources.markdown_parser",
+    "openai": "import gofer.models.openai_client",
     "re2": "import gofer.files.line_pattern",
     "uvicorn": "import gofer.app.embedded.server",
 }
@@ -123,6 +124,17 @@ def test_worker_loads_libraries_of_rare_steps_later(module: str) -> None:
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "gofer.engine.loop" in loaded
     assert LATER.keys().isdisjoint(loaded)
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["gofer.app.functions.dashboard", "gofer.app.embedded.stack", "gofer.app.demo.tour", "gofer.replay", "gofer.evals"],
+)
+def test_process_that_asks_no_model_loads_no_client_of_a_vendor(module: str) -> None:
+    program = f"import sys, {module}; print('openai' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "False\n"
+    )
 
 
 @pytest.mark.parametrize("name", LATER)

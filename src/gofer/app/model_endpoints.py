@@ -32,7 +32,9 @@ def build_model(settings: Settings, http: httpx2.AsyncClient) -> Model:
     ids = {"OpenAI-Organization": settings.openai_organization, "OpenAI-Project": settings.openai_project}
     account = {name: value for name, value in ids.items() if value}
     at = replace(DEPLOYED, key=settings.openai_api_key)
-    return remote_endpoint(http, _default_url(settings), at, account, api=settings.openai_api_format)
+    url, api = _default_url(settings), settings.openai_api_format
+    # The offline model is a server of this process, which needs no client of a vendor.
+    return remote_endpoint(http, url, at, account, api=api, packaged=not settings.offline)
 
 
 class NoDefault:

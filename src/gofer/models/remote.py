@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import cast
 
@@ -18,6 +19,7 @@ from gofer.models.formats.format import Format, is_vendors_own, native_api
 from gofer.models.formats.messages import Messages
 from gofer.models.formats.responses import Responses
 from gofer.models.language_model import DEPLOYED, Access, Answer, Refused, RemoteModel, Unavailable, Unusable
+from gofer.models.transport import Packaged, Plain, Transport
 from gofer.models.unreached import cause_of
 from gofer.values.canonical_json import as_object, decode, encode
 from gofer.values.messages import ENDPOINT, Api, ProviderError, asked_at
@@ -32,8 +34,6 @@ ANSWER_BYTES = 10_000_000
 """Largest answer, in bytes."""
 STREAM_SECONDS = 3_600.0
 """Longest time of an answer that is read as it is written."""
-ERROR_BYTES = 100_000
-"""Bytes that are read of an error in place of an answer."""
 
 _log = logging.getLogger(__name__)
 _HEADERS = {
@@ -43,8 +43,6 @@ _HEADERS = {
     "Content-Type": "application/json",
     "User-Agent": "gofer",
 }
-_NO_TIMEOUTS = {"timeout": httpx2.Timeout(None).as_dict()}
-"""The extensions of a request for which the client sets no timers. Without them, the client would use its default."""
 _ADDED = re.compile(
     r"response_format|text\.format|output_config\.format|output_format|json_schema|structured output"
     r"|diagnostics|prompt_cache_options|comparison_response",
@@ -58,7 +56,10 @@ _MODEL = re.compile(rb'"model":"((?:[^"\\]|\\.)*)"')
 class RemoteEndpoint(RemoteModel):
     """The models behind one endpoint, asked in one format."""
 
-    http: httpx2.AsyncClient
+    plain: Transport
+    """Sends requests in the format of Messages."""
+    packaged: Transport
+    """Sends requests in the two formats of OpenAI."""
     base_url: str
     at: Access
     format: Format
@@ -100,6 +101,7 @@ class RemoteEndpoint(RemoteModel):
 
     async def _ask(self, body: bytes, by: str, timeout: float) -> Answer:
         wire = self.format.encode(body, by)
+        await self._transport.load()
         try:
             # The timeouts of the client are for each read and write, so there are none. This is for the whole exchange,
             # or in a stream for each silence.
@@ -125,19 +127,16 @@ class RemoteEndpoint(RemoteModel):
         model = as_object(decode(b"{" + found[0] + b"}"))["model"] if found else ""
         return asked_at({"model": model, ENDPOINT: self.name})
 
+    @property
+    def _transport(self) -> Transport:
+        return self.plain if self.format.api == "messages" else self.packaged
+
     async def _exchange(self, body: bytes, patience: "_Patience") -> "_Response":
         """Return the response. Raises Unusable when its body is too large, and the errors of the HTTP client."""
-        base = httpx2.URL(self.base_url)
-        url = base.copy_with(path=f"{base.path.rstrip('/')}{self.format.path}")
         headers = {**_HEADERS, **self.format.headers(self.at.key.reveal()), **self.account}
-        # Not `build_request`, which merges the headers and cookies of the client into each request.
-        request = httpx2.Request("POST", url, content=body, headers=headers, extensions=_NO_TIMEOUTS)
-        response = await self.http.send(request, stream=True)
+        response = await self._transport.post(_url(self.base_url, self.format.path), headers, body)
         try:
-            if response.is_success:
-                content = await _read(response, self.at, patience)
-            else:
-                content = await _beginning(response)
+            content = await _read(response, self.at, patience)
         finally:
             await response.aclose()
         return _Response(response.status_code, response.is_success, content, _seconds(response))
@@ -160,14 +159,24 @@ def remote_endpoint(
     *,
     name: str = "",
     api: str = "",
+    packaged: bool = True,
 ) -> RemoteEndpoint:
     """Return the models behind a base URL, such as `https://api.openai.com/v1`.
 
     `at` holds the key, which may be empty. `account` are headers that choose an account of the provider. `api` names
-    the format; empty means the native one of the URL.
+    the format; empty means the native one of the URL. Unless `packaged`, no request is sent by the `openai` package.
     """
     chosen = cast(Api, api or native_api(base_url))
-    return RemoteEndpoint(http, base_url, at, FORMATS.get(chosen, FORMATS["chat_completions"]), name, account)
+    plain = Plain(http)
+    sender = Packaged(plain) if packaged else plain
+    return RemoteEndpoint(plain, sender, base_url, at, FORMATS.get(chosen, FORMATS["chat_completions"]), name, account)
+
+
+@lru_cache(maxsize=64)
+def _url(base_url: str, path: str) -> str:
+    """Return the URL of a format behind a base URL. Raises httpx2.InvalidURL."""
+    base = httpx2.URL(base_url)
+    return str(base.copy_with(path=f"{base.path.rstrip('/')}{path}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,16 +203,6 @@ async def _read(response: httpx2.Response, at: Access, patience: _Patience) -> b
         if len(raw) > ANSWER_BYTES:
             raise Unusable(f"The model's answer was larger than {ANSWER_BYTES} bytes; check {at.url_setting}.")
     return bytes(raw)
-
-
-async def _beginning(response: httpx2.Response) -> bytes:
-    """Return the first ERROR_BYTES of the body of an error."""
-    raw = bytearray()
-    async for chunk in response.aiter_bytes():
-        raw += chunk
-        if len(raw) > ERROR_BYTES:
-            break
-    return bytes(raw[:ERROR_BYTES])
 
 
 def _seconds(response: httpx2.Response) -> float:
