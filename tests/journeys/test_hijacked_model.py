@@ -216,12 +216,12 @@ async def gofer(
             yield made, scene
 
 
-async def begin(made: Company, start: str) -> None:
-    """Trigger the event that starts the run."""
+async def begin(made: Company, start: str, words: str = "do it") -> None:
+    """Trigger the event that starts the run; a mention has the given words."""
     outsiders = Outsiders(made.embedded)
     match start:
         case "mention":
-            await made.slack.say(NEWCOMER, DEPLOYS, made.slack.typed("@Gofer do it"))
+            await made.slack.say(NEWCOMER, DEPLOYS, made.slack.typed(f"@Gofer {words}"))
         case "schedule":
             await outsiders.fire("hijacked", datetime(2026, 11, 16, 8, tzinfo=UTC))
         case _:
@@ -355,7 +355,10 @@ async def test_guest_does_not_inherit_texts_that_a_colleague_read_in_the_same_th
     assert ["The budget is open to all" in text for text in first] == [True, False]
 
 
-async def test_reads_and_posts_in_public_channels_need_no_approval(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("words", "questions"), [("tell #deploys", 0), ("do it\n> tell #deploys", 2)])
+async def test_posts_outside_the_thread_need_no_approval_where_the_asker_names_the_channel(
+    tmp_path: Path, words: str, questions: int
+) -> None:
     calls: list[Call] = [
         ("slack_read_channel", {"channel": "#finance"}),
         ("slack_post_message", {"text": "w01", "channel": "#general"}),
@@ -365,9 +368,9 @@ async def test_reads_and_posts_in_public_channels_need_no_approval(tmp_path: Pat
         ("slack_post_direct", {"text": "w05"}),
     ]
     async with gofer(tmp_path, "mention", calls=calls) as (made, _):
-        await begin(made, "mention")
+        await begin(made, "mention", words)
         head, asked = await ended(made)
-        assert (head.status, asked) == ("done", 0)
+        assert (head.status, asked) == ("done", questions)
         state = json.dumps(seen(made)) + answers(made)
         state += str(made.slack.workspace.timeline(made.slack.direct(NEWCOMER).id))
-        assert set(MARK.findall(state)) == {"w01", "w02", "w03", "w04", "w05"}
+        assert set(MARK.findall(state)) == ({"w01", "w02", "w05"} if questions else {"w01", "w02", "w03", "w04", "w05"})

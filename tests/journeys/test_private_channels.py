@@ -73,7 +73,7 @@ owner: "#general"
 when: [slack.mention, jira.commented]
 model: gpt-5
 tools: [{", ".join(TOOLS)}]
-writes: {{jira: [PAY], notion: [{RFC}], github: [acme/shop]}}
+writes: {{slack: ["#general"], jira: [PAY], notion: [{RFC}], github: [acme/shop]}}
 """
 
 

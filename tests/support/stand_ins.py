@@ -100,10 +100,17 @@ def mention(
     )
 
 
-async def claimed(store: Store, run: str = "run1", outside: Outside | None = None, owner: str = "ingress") -> Pen:
+async def claimed(
+    store: Store,
+    run: str = "run1",
+    outside: Outside | None = None,
+    owner: str = "ingress",
+    *,
+    event: Event | None = None,
+) -> Pen:
     """Claim a run by writing its frame 1; return a pen for it."""
     pen = Pen(owner, outside or make_outside())
-    await claim(run, RunAccepted(mention(), "answer-here"), pen, store, MemoryBlobs())
+    await claim(run, RunAccepted(event or mention(), "answer-here"), pen, store, MemoryBlobs())
     return pen
 
 

@@ -1,7 +1,7 @@
 """The rule for places: where a run may write, and which places it may read.
 
-A run writes where it was started, to places that its workflow file lists, and in channels of which its asker is a
-member. For any other place the run asks its asker; a run without an asker is refused. The run looks the place up in a
+A run writes where it was asked, to places that its workflow file lists, and to places that its asker names in their own
+words. For any other place the run asks its asker; a run without an asker is refused. The run looks the place up in a
 step of its own and sends the call to the id that it found, so renaming a channel between look-up and call changes
 nothing.
 """
@@ -16,6 +16,7 @@ from gofer.engine.asker import known_person
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import Permitted
+from gofer.engine.source_context import thread_of
 from gofer.journal.entries import ToolResult
 from gofer.journal.purposes import READ_PLACE, WRITE_PLACE
 from gofer.sources.part_values import Known, OwnCall, Person, Standpoint
@@ -88,7 +89,7 @@ def may_write(known: Known, asker: Person | None) -> Verdict:
         return "yes"
     if asker is None:
         return "no"
-    if known.member and asker.kind == "member":
+    if known.named and asker.kind == "member":
         return "yes"
     return "ask"
 
@@ -145,7 +146,7 @@ class Judge:
             if place is None or (place.kind == "other" and item.tool.effect == "read"):
                 return Judged(item, "yes")
             known = await self._known_place(item, place)
-            if known.id and place.argument:
+            if place.argument and known.id not in ("", place.name):
                 item = replace(item, ids={place.argument: known.id})
             if item.tool.effect == "read":
                 return self._read(item, place, known)
@@ -210,9 +211,17 @@ class Judge:
             return ""
         return own.home(self.event)
 
+    @property
+    def _standpoint(self) -> Standpoint:
+        root = _root(self.step)
+        asker = asker_of(self.step)
+        words = [source_of(self.event).own_words(self.event), *root.progress.said] if asker else []
+        thread = thread_of(root, self.event)
+        return Standpoint(self._home, asker.id if asker else "", self.writes, thread, "\n".join(words))
+
     async def _known_place(self, item: Permitted, place: Place) -> Known:
         """Return the facts about a place, looked up if they decide. Raises ToolError, and what `judge` raises."""
-        if item.tool.effect != "read" and at_origin(item, self.event):
+        if item.tool.effect != "read" and place.thread is None and at_origin(item, self.event):
             return Known(home=True)
         if place.kind == "other":
             # No entry of `writes` can name such a place, so the listed tool is the permission.
@@ -220,8 +229,7 @@ class Judge:
         places = _places_of(place)
         if places is None:
             return Known()
-        asker = asker_of(self.step)
-        seen_from = Standpoint(self._home, asker.id if asker else "", self.writes)
+        seen_from = self._standpoint
         looked = places.look(place, seen_from)
         match looked:
             case Known() as known:

@@ -7,6 +7,7 @@ from typing import assert_never
 from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.outages import OUTAGE_CODE
 from gofer.engine.own_step import OwnStep, PurposeCall
+from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import OUTAGE
 from gofer.engine.results import DisplayLimits
 from gofer.journal.agreed_names import agreed_name
@@ -111,7 +112,7 @@ async def changes_of(
     return await compare(RunMemory(step), event, loaded, facts, context.properties)
 
 
-def thread_of(step: OwnStep, event: Event) -> str:
+def thread_of(step: OwnedRun, event: Event) -> str:
     """Return the thread that the source context named; empty for an event without a thread."""
     return _thread(event, step.progress.outcomes.get(CONTEXT))
 

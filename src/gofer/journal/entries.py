@@ -86,6 +86,8 @@ class MessageReceived:
     code: Literal["", "premature", "unmet", "call_as_text"] = ""
     """For code, why the run wrote the message: the previous answer came too early, came without the effect that the
     workflow requires, or was a call written as text."""
+    by: str = ""
+    """The id of the person whose own words the text is, unchanged; empty for a text that Gofer composed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class Progress:
     """The permitted calls of the model or script; calls of the run itself do not count."""
     called: dict[str, int] = field(default_factory=dict[str, int])
     """The number of those calls by tool."""
+    said: list[str] = field(default_factory=list[str])
+    """The later messages of the person whose event started the run, in their own words."""
     models: list[str] = field(default_factory=list[str])
     """The models that answered, by the provider's names, in the order of their first answers."""
     usage: Usage = field(default_factory=Usage)
@@ -281,8 +283,9 @@ def _take_item(state: Progress, item: e.MessageReceived | e.RunCancelled | e.Run
             state.clicks.append(item)
         case e.RunRetried(restored=restored):
             state.restored = state.restored or restored
-        case e.MessageReceived():
-            pass
+        case e.MessageReceived(text=text, by=by):
+            if by and state.event is not None and by == state.event.actor.id:
+                state.said.append(text)
 
 
 def _end(state: Progress, end: e.RunConcluded | e.RunFinished | e.RunChecked) -> None:

@@ -1,10 +1,16 @@
-"""Places in systems where only the list of a workflow file decides where runs may write."""
+"""Places in systems where the list of a workflow file and the asker's words decide where runs may write."""
 
+import re
 from collections.abc import Collection, Mapping
 
 from gofer.sources.part_values import Known, OwnCall
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_list, as_text
+
+
+def is_named(name: str, words: str) -> bool:
+    """Return whether words contain a name on its own or within an address, not as a part of a longer name."""
+    return bool(name) and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-]|[.]\w)", words) is not None
 
 
 def look_within(tool: str, place: Place, listed: Collection[str]) -> Known | OwnCall:

@@ -147,6 +147,8 @@ class Known:
     """Whether the asker is a member of the place."""
     own: bool = False
     """Whether only the asker and Gofer can read the place."""
+    named: bool = False
+    """Whether the asker named the place in their own words, and may see it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +160,10 @@ class Standpoint:
     asker: str
     """The id of the person who started the run; empty if no person did."""
     writes: Destinations
+    thread: str = ""
+    """The thread of the request; empty if it has none."""
+    words: str = ""
+    """The asker's own words, as they wrote them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -231,6 +231,10 @@ def _never(event: Event, followed: bool) -> bool:
     return False
 
 
+def _no_words(event: Event) -> str:
+    return ""
+
+
 def _its_conversation(event: Event) -> Sequence[str]:
     return event.source, event.conversation
 
@@ -258,6 +262,8 @@ class Source:
 
     The flag tells whether the workflow answered there before.
     """
+    own_words: Callable[[Event], str] = _no_words
+    """Returns the words that the actor of an event wrote, without those of others that they quote or pass on."""
     message: Callable[[Event], Sequence[str]] = _its_conversation
     """Returns the unique coordinates of the message or object that the event is about."""
     is_recent: Callable[[Event], bool] = _is_object

@@ -46,6 +46,8 @@ class Place:
     """The id, key or name of the place, as in the arguments or the event."""
     argument: str = ""
     """The argument that takes the id instead of the name; empty if the arguments already contain the id."""
+    thread: str | None = None
+    """The thread that the call writes into, empty for the place itself; None if the call writes into no thread."""
 
     @override
     def __str__(self) -> str:

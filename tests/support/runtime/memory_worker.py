@@ -19,6 +19,7 @@ from gofer.sources.slack.private_message import PostEphemeral
 from gofer.sources.slack.read_thread import ReadThread
 from gofer.sources.slack.tools import TOOLS as SLACK_TOOLS
 from gofer.sources.slack.write import DeleteMessage, PostMessage, UpdateMessage
+from gofer.sources.workflow_files import DestinationsForm
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.journal import MemoryStore
@@ -37,7 +38,9 @@ from support.models.served import served
 from support.runtime.worker_parts import FixedCatalog, catalog_of
 from support.stand_ins import KEY, TOKENS, SetClock, claimed, make_outside, mention
 
-WORKFLOW = Workflow(description="d", owner="#o", when=("slack.mention",))
+WORKFLOW = Workflow(
+    description="d", owner="#o", when=("slack.mention",), writes=DestinationsForm(slack=("#deploys", "C0DEPLOY0"))
+)
 _REAL = {tool.name: tool for tool in bind_all(SLACK_TOOLS, SlackApi("", Secret("")))}
 CATALOG = Catalog(
     {"answer-here": Loaded("answer-here", WORKFLOW, "Be brief.", "agents/answer-here.md", served("m"))}, Defaults()
@@ -141,7 +144,7 @@ class MemoryWorker:
             return place_result(channel, asked, public=True, member=self.member, own=False, listed=bool(listed))
 
         gone, writes = _REAL["slack_update_message"].in_doubt.gone, _REAL["slack_post_message"].target.writes
-        where = _REAL["slack_post_message"].target.where
+        where = _REAL["slack_update_message"].target.where
         tools = {
             "slack_get_user": Tool("slack_get_user", "", "read", GetUser, person),
             "slack_post_ephemeral": Tool("slack_post_ephemeral", "", "blind", PostEphemeral, ephemeral),
@@ -150,7 +153,12 @@ class MemoryWorker:
             ),
             "slack_read_thread": Tool("slack_read_thread", "", "read", ReadThread, read),
             "slack_post_message": Tool(
-                "slack_post_message", "", "blind", PostMessage, post, target=Target(writes=writes, where=where)
+                "slack_post_message",
+                "",
+                "blind",
+                PostMessage,
+                post,
+                target=Target(writes=writes, where=_REAL["slack_post_message"].target.where),
             ),
             "slack_find_place": Tool("slack_find_place", "", "read", FindPlace, place, internal=True),
             "slack_update_message": Tool(
@@ -175,8 +183,10 @@ class MemoryWorker:
         )
         self.worker = Worker(services, FixedCatalog(self.catalog))
 
-    async def accept(self, run: str, accepted_at: int = 1, *, private: bool = True) -> None:
-        await claimed(self.store, run)
+    async def accept(
+        self, run: str, accepted_at: int = 1, *, private: bool = True, text: str = "<@U0GOFER0> hello"
+    ) -> None:
+        await claimed(self.store, run, event=mention(text))
         await self.store.create_head(Head(run, "answer-here", CONVERSATION, accepted_at, private=private))
         await self.queue.enqueue(run)
 

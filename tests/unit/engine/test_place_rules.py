@@ -46,7 +46,10 @@ POST = ("slack_post_message", {"text": "there", "channel": "#random"})
         (Known(listed=True), None, "yes"),
         (Known(listed=True), STRANGER, "yes"),
         (Known(own=True), GUEST, "yes"),
-        (Known("C1", public=True, member=True), MEMBER, "yes"),
+        (Known("C1", public=True, named=True), MEMBER, "yes"),
+        (Known("C1", named=True), GUEST, "ask"),
+        (Known("C1", named=True), None, "no"),
+        (Known("C1", public=True, member=True), MEMBER, "ask"),
         (Known("C1", public=True), MEMBER, "ask"),
         (Known("C1", member=True), GUEST, "ask"),
         (Known("C1", member=True), STRANGER, "ask"),
@@ -56,7 +59,7 @@ POST = ("slack_post_message", {"text": "there", "channel": "#random"})
         (Known(), None, "no"),
     ],
 )
-def test_run_may_write_at_home_at_listed_places_and_where_the_requester_is(
+def test_run_may_write_at_home_at_listed_places_and_at_places_that_its_asker_names(
     known: Known, asker: Person | None, verdict: Verdict
 ) -> None:
     assert may_write(known, asker) == verdict
@@ -208,7 +211,7 @@ async def _calls(made: ApprovalWorker, prefix: str) -> list[e.ToolCall]:
 async def test_write_place_is_looked_up_once_in_five_minutes_and_the_call_uses_the_id() -> None:
     again = ("slack_post_message", {"text": "more", "channel": "random"})
     made = _posting(POST, again)
-    await made.memory_worker.accept("run1", private=False)
+    await made.memory_worker.accept("run1", private=False, text="<@U0GOFER0> tell #random")
     await made.work()
     assert {"there", "more"} <= {*made.memory_worker.posted}
     assert len(await _calls(made, "write-place/")) == 1

@@ -65,8 +65,9 @@ async def test_private_write_under_approval_asks_requester_and_approvers() -> No
     assert made.filed == ["run1/1.0"]
 
 
-async def test_public_write_of_a_member_and_private_write_at_home_need_no_approval() -> None:
-    at_home = ("slack_post_message", {"text": "here", "channel": "C0DEPLOY0"})
+async def test_public_write_to_a_named_channel_and_private_write_in_the_thread_need_no_approval() -> None:
+    in_thread = {"text": "here", "channel": "C0DEPLOY0", "thread_ts": "1795262400.000100"}
+    at_home = ("slack_post_message", in_thread)
     made = approval_worker(says("", at_home), says("Done."), approve=None, tools=["slack_post_message"])
     _private(made)
     await made.memory_worker.accept("run1")
@@ -80,7 +81,7 @@ async def test_public_write_of_a_member_and_private_write_at_home_need_no_approv
             tools=["slack_post_message"],
         )
         _private(made, private=private)
-        await made.memory_worker.accept("run1", private=private)
+        await made.memory_worker.accept("run1", private=private, text="<@U0GOFER0> tell #random")
         await made.work(2)
         assert (len(made.asked), "there" in made.memory_worker.posted) == ((1, False) if private else (0, True))
 

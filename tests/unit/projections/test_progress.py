@@ -7,6 +7,7 @@ from gofer.journal.entries import (
     Entry,
     LlmRequest,
     LlmResponse,
+    MessageReceived,
     PermitRenewed,
     Recorded,
     RunAccepted,
@@ -49,6 +50,16 @@ def test_run_is_private_until_event_or_start_says_otherwise() -> None:
     assert project(RunAccepted(replace(mention(), private=False), "w"), RunStarted("b", private=True)).private
     assert project(RunStarted("b", private=True)).private
     assert not project(RunStarted("b", private=False)).private
+
+
+def test_later_words_of_the_asker_are_kept_without_words_of_others() -> None:
+    accepted, asker = RunAccepted(mention(), "w"), mention().actor.id
+    said = (
+        MessageReceived("tell #eng", by=asker),
+        MessageReceived("tell #ops", by="U0OTHER0"),
+        MessageReceived("note"),
+    )
+    assert project(accepted, *said).said == ["tell #eng"]
 
 
 def test_usage_is_summed_and_an_unknown_price_makes_the_cost_unknown() -> None:

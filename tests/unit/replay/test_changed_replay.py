@@ -16,7 +16,7 @@ from support.runtime.memory_worker import memory_worker
 pytestmark = pytest.mark.anyio
 
 READ: tuple[str, dict[str, object]] = ("slack_read_thread", {"ts": "1.0"})
-POST: tuple[str, dict[str, object]] = ("slack_post_message", {"channel": "C1", "text": "Restarted."})
+POST: tuple[str, dict[str, object]] = ("slack_post_message", {"channel": "C0DEPLOY0", "text": "Restarted."})
 SILENT = {"1.0": "Nobody wrote."}
 
 
@@ -46,7 +46,7 @@ async def test_overridden_result_is_the_change_and_the_old_answer_has_no_new_one
         "  your change: the result of 1.0, which is now: Nobody wrote.",
         "  calls, recorded and replayed",
         '    same         1.0 slack_read_thread  {"ts":"1.0"}',
-        '    not reached  2.0 slack_post_message  {"channel":"C0C1","text":"Restarted."}',
+        '    not reached  2.0 slack_post_message  {"channel":"C0DEPLOY0","text":"Restart…',
         "  answer",
         "    recorded     All restarted.",
         "    replayed     none: the replay ended before it; add --model live to ask a",
@@ -59,7 +59,7 @@ async def test_overridden_result_is_the_change_and_the_old_answer_has_no_new_one
 
 async def test_new_calls_and_the_new_answer_of_a_live_model_are_beside_the_old_ones() -> None:
     again = ("slack_read_thread", {"ts": "2.0"})
-    other = ("slack_post_message", {"channel": "C1", "text": "Nothing to restart."})
+    other = ("slack_post_message", {"channel": "C0DEPLOY0", "text": "Nothing to restart."})
     made = await made_with(
         Changes(overrides=SILENT, live=True), says("", other), says("", again), says("Quiet.\n\nAll.")
     )
@@ -82,12 +82,12 @@ async def test_new_calls_and_the_new_answer_of_a_live_model_are_beside_the_old_o
 async def test_call_that_the_model_leaves_out_after_a_change_is_named() -> None:
     made = await made_with(Changes(overrides=SILENT, live=True), says("Hello."))
     lines = lines_of(made)
-    assert '    left out     2.0 slack_post_message  {"channel":"C0C1","text":"Restarted."}' in lines
+    assert '    left out     2.0 slack_post_message  {"channel":"C0DEPLOY0","text":"Restart…' in lines
     assert lines[-1] == "    replayed     Hello."
 
 
 async def test_long_calls_and_answers_fit_a_terminal() -> None:
-    long = ("slack_post_message", {"channel": "C1", "text": "word " * 90})
+    long = ("slack_post_message", {"channel": "C0DEPLOY0", "text": "word " * 90})
     made = await made_with(Changes(overrides=SILENT, live=True), says("", long), says("An answer. " * 200))
     lines = lines_of(made)
     shown = lines[lines.index("  calls, recorded and replayed") :]

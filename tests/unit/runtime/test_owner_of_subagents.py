@@ -338,10 +338,8 @@ def _crash_at_frame(made: ApprovalWorker, at: int, *, after: bool) -> list[int]:
     return reached
 
 
-@pytest.mark.parametrize(("is_member", "asked"), [(True, []), (False, [("elsewhere", "U0NEWCO0")])])
-async def test_asker_of_the_root_run_decides_where_a_subagent_writes(
-    is_member: bool, asked: list[tuple[str, str]]
-) -> None:
+@pytest.mark.parametrize(("names", "asked"), [(True, []), (False, [("elsewhere", "U0NEWCO0")])])
+async def test_asker_of_the_root_run_decides_where_a_subagent_writes(names: bool, asked: list[tuple[str, str]]) -> None:
     made = with_a_clerk(approve=None, tools=["slack_post_message"], private_channels="allow")
     services = made.memory_worker.worker.services
 
@@ -352,11 +350,12 @@ async def test_asker_of_the_root_run_decides_where_a_subagent_writes(
 
     services = replace(services, model=ModelOfMany(posts))
     made.memory_worker.worker = replace(made.memory_worker.worker, services=services)
-    made.memory_worker.member = is_member
-    await made.memory_worker.accept("run1", private=False)
+    await made.memory_worker.accept(
+        "run1", private=False, text="<@U0GOFER0> tell #random" if names else "<@U0GOFER0> hi"
+    )
     await made.work(3)
     assert [(one.about, one.to) for one in made.asked] == asked
-    assert ("there" in made.memory_worker.posted) == is_member
+    assert ("there" in made.memory_worker.posted) == names
 
 
 async def test_status_message_names_the_approvers_of_a_call_of_a_subagent() -> None:

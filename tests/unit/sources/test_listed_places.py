@@ -1,4 +1,6 @@
-"""Places of Jira, Notion and GitHub: writable where the workflow file lists them."""
+"""Places of Jira, Notion and GitHub: writable where the workflow file lists them or the asker's words name them."""
+
+from dataclasses import replace
 
 import pytest
 
@@ -60,3 +62,25 @@ def test_place_of_an_issue_or_page_is_looked_up_only_when_the_file_lists_places(
 )
 def test_place_names_the_entry_of_the_workflow_file(place: Place, entry: str) -> None:
     assert places_of(place.system).entry(place) == entry
+
+
+@pytest.mark.parametrize(
+    ("system", "kind", "name", "words", "named"),
+    [
+        ("jira", "project", "PAY", "file it in PAY.", True),
+        ("jira", "project", "IT", "file it", False),
+        ("jira", "project", "PAY", "see PAY-7", False),
+        ("jira", "issue", "PAY-7", "see https://acme.atlassian.net/browse/pay-7?x=1", True),
+        ("jira", "issue", "PAY-7", "see PAY-77 and XPAY-7", False),
+        ("jira", "issue", "10007", "at 10007", False),
+        ("github", "repository", "acme/shop", "https://github.com/Acme/Shop/pull/3", True),
+        ("github", "repository", "acme/shop", "acme/shop-2, acme/shop.js or evil-acme/shop", False),
+        ("notion", "page", PAGE, f"see https://notion.so/acme/Title-{PAGE.replace('-', '').upper()}", True),
+        ("notion", "page", PAGE, "see the page", False),
+    ],
+)
+def test_place_is_named_by_its_key_name_or_address_in_the_words_of_the_asker(
+    system: str, kind: Kind, name: str, words: str, named: bool
+) -> None:
+    known = places_of(system).look(Place(system, kind, name), replace(UNLISTED, words=words))
+    assert known == Known(named=named)

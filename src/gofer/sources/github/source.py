@@ -11,7 +11,7 @@ from gofer.sources.github.identifying_words import IDENTIFYING
 from gofer.sources.github.settings import API_URL, TOKEN
 from gofer.sources.github.shown_text import position
 from gofer.sources.github.tools import TOOLS
-from gofer.sources.listed_places import entry
+from gofer.sources.listed_places import entry, is_named
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
@@ -120,7 +120,9 @@ def _comment(event: Event, thread: str, text: str) -> OwnCall:
 
 
 def _look(place: Place, seen_from: Standpoint) -> Known:
-    return Known(listed=place.name.casefold() in map(str.casefold, seen_from.writes.entries("github")))
+    name = place.name.casefold()
+    listed = name in map(str.casefold, seen_from.writes.entries("github"))
+    return Known(listed=listed, named=is_named(name, seen_from.words.casefold()))
 
 
 def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:

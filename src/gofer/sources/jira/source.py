@@ -8,7 +8,7 @@ from gofer.sources.jira.api import JiraApi
 from gofer.sources.jira.identifying_words import IDENTIFYING
 from gofer.sources.jira.settings import API_TOKEN, BASE_URL, EMAIL
 from gofer.sources.jira.tools import TOOLS
-from gofer.sources.listed_places import entry, found_within, look_within
+from gofer.sources.listed_places import entry, found_within, is_named, look_within
 from gofer.sources.part_values import Details, Known, OwnCall, Person, SourceContext, Standpoint
 from gofer.sources.settings import SourceSettings
 from gofer.sources.source import Answers, Places, Reading, Source
@@ -51,9 +51,12 @@ def _opening(event: Event) -> str:
     return sentence.format(_ACTORS.get(event.actor.kind, "Someone"))
 
 
+def _own_words(event: Event) -> str:
+    return _QUOTED.sub("", as_text(event.facts.get("says"))) if event.kind == "jira.commented" else ""
+
+
 def _is_request(event: Event, followed: bool = False) -> bool:
-    text = as_text(event.facts.get("says"))
-    return event.kind == "jira.commented" and _GOFER.search(_QUOTED.sub("", text)) is not None
+    return _GOFER.search(_own_words(event)) is not None
 
 
 def _issue(event: Event) -> OwnCall:
@@ -75,7 +78,11 @@ def _comment(event: Event, thread: str, text: str) -> OwnCall:
 
 def _look(place: Place, seen_from: Standpoint) -> Known | OwnCall:
     if place.kind == "project":
-        return Known(listed=place.name in seen_from.writes.entries("jira"))
+        listed = place.name in seen_from.writes.entries("jira")
+        return Known(listed=listed, named=is_named(place.name, seen_from.words))
+    # A number alone would name an issue by its id. Keys are written in both cases, and are no words.
+    if "-" in place.name and is_named(place.name.upper(), seen_from.words.upper()):
+        return Known(named=True)
     return look_within("jira_find_place", place, seen_from.writes.entries("jira"))
 
 
@@ -112,6 +119,7 @@ JIRA = Source(
     _from_event,
     READING,
     is_request=_is_request,
+    own_words=_own_words,
     answers=ANSWERS,
     places=PLACES,
     tools=_tools,

@@ -58,6 +58,9 @@ def _sentence(event: Event, reply: Reply) -> str:
 
 
 def _look(place: Place, seen_from: Standpoint) -> Known | OwnCall:
+    # Addresses and people write the id of a page with and without hyphens.
+    if place.name and place.name.replace("-", "") in seen_from.words.replace("-", "").lower():
+        return Known(named=True)
     return look_within("notion_find_place", place, seen_from.writes.entries("notion"))
 
 

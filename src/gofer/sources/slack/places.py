@@ -1,11 +1,13 @@
 """The channels of Slack as places: the channel that a call names, its readers, and the facts that a run may know."""
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from pydantic import Field
 
-from gofer.sources.listed_places import entry
+from gofer.sources.listed_places import entry, is_named
 from gofer.sources.part_values import Details, Known, OwnCall, Standpoint
 from gofer.sources.slack.api import SlackApi, SlackRefusal, next_cursor
 from gofer.sources.slack.names import ID, PAGE, mock_channel_id, mock_channel_name, one_line
@@ -53,6 +55,20 @@ class FindPlace(Arguments):
 def channel_place(origin: Origin, arguments: InChannel) -> Place:
     """Return the channel that a call names. Raises ToolError."""
     return Place("slack", "channel", channel_name(origin, arguments.channel), "channel")
+
+
+class InThread(InChannel, Protocol):
+    """Arguments that name a channel and a thread in it."""
+
+    @property
+    def thread_ts(self) -> str:
+        """Return the ts of the thread; empty for the channel itself."""
+        ...
+
+
+def thread_place(origin: Origin, arguments: InThread) -> Place:
+    """Return the channel and the thread that a call writes into. Raises ToolError."""
+    return replace(channel_place(origin, arguments), thread=arguments.thread_ts)
 
 
 def in_channel(*content: str) -> Writes:
@@ -142,28 +158,45 @@ def _home(event: Event) -> str:
 def _look_up(place: Place, seen_from: Standpoint) -> Known | OwnCall:
     if place.kind == "person":
         return Known(own=bool(seen_from.asker) and place.name == seen_from.asker)
-    if seen_from.home and place.name == seen_from.home:
+    if seen_from.home and place.name == seen_from.home and _is_in_thread(place, seen_from):
         return Known(home=True)
+    if place.thread is not None and ID.fullmatch(place.name) and place.name in seen_from.writes.one_by_one("slack"):
+        return Known(place.name, listed=True)
     asked: dict[str, object] = {"channel": place.name, "listed": list(seen_from.writes.one_by_one("slack"))}
     if seen_from.asker:
         asked["asker"] = seen_from.asker
     return OwnCall("slack_find_place", asked)
 
 
+def _is_in_thread(place: Place, seen_from: Standpoint) -> bool:
+    """Return whether a call in the channel of the request is for the thread of the request, or for no thread."""
+    return place.thread in (None, seen_from.thread) or seen_from.home.startswith("D")
+
+
 def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
     channel = as_text(details.get("id"))
+    name = as_text(details.get("name"))
     public = details.get("public") is True
+    member = details.get("member") is True
     if not channel and not ID.fullmatch(place.name):
         # Gofer cannot ask a person about an unknown name either: a new channel could take the name before the call.
         raise HIDDEN
     return Known(
         channel,
-        "#" * bool(details.get("name")) + as_text(details.get("name")),
-        home=bool(seen_from.home) and channel == seen_from.home,
+        "#" * bool(name) + name,
+        home=bool(seen_from.home) and channel == seen_from.home and _is_in_thread(place, seen_from),
         listed=details.get("listed") is True or (public and seen_from.writes.lists_all_public("slack")),
         public=public,
-        member=details.get("member") is True,
+        member=member,
         own=details.get("own") is True,
+        named=(public or member) and _is_named(channel, name, seen_from.words),
+    )
+
+
+def _is_named(channel: str, name: str, words: str) -> bool:
+    """Return whether a person's words name a channel: as Slack links it, by its name, or by a link to it."""
+    return re.search(rf"<#{channel}[|>]|/archives/{channel}(?![A-Z0-9])", words) is not None or (
+        bool(name) and is_named(f"#{name}", words)
     )
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from gofer.sources.downloads import configured
 from gofer.sources.slack.api import SlackApi
 from gofer.sources.slack.names import mock_channel_id
-from gofer.sources.slack.places import channel_id, channel_name, channel_place, in_channel
+from gofer.sources.slack.places import channel_id, channel_name, in_channel, thread_place
 from gofer.sources.slack.scopes import scopes
 from gofer.sources.slack.write import candidates, in_thread
 from gofer.tools.declare import tool
@@ -40,7 +40,7 @@ def _destination(arguments: PostFile) -> str:
     shows="file",
     # The message with the file appears some time after Slack's answer.
     settle=15.0,
-    place=channel_place,
+    place=thread_place,
     destination=_destination,
     writes=in_channel("name", "text", "thread_ts"),
     scopes=scopes(

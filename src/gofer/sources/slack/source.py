@@ -1,5 +1,6 @@
 """The source Slack: an event is about a message or a channel, and the answer is a reply in the message's thread."""
 
+import re
 from collections.abc import Sequence
 
 from gofer.sources.settings import SourceSettings
@@ -20,6 +21,10 @@ from gofer.values.events import Event
 
 STARTS = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
 _ADDRESSED = frozenset({"slack.mention", "slack.direct"})
+_WRITTEN = _ADDRESSED | {"slack.message"}
+"""Kinds of events whose text its author wrote."""
+_QUOTED = re.compile(r"^[ \t]*(?:>|&gt;)[^\n]*|```.*?(?:```|\Z)", re.DOTALL | re.MULTILINE)
+"""Quotes and code blocks, which hold what a person passes on."""
 
 
 def _is_request(event: Event, followed: bool) -> bool:
@@ -27,6 +32,10 @@ def _is_request(event: Event, followed: bool) -> bool:
         # A reply in a thread in which the workflow answered before needs no mention.
         return followed
     return event.kind in _ADDRESSED
+
+
+def _own_words(event: Event) -> str:
+    return _QUOTED.sub("", event.text) if event.kind in _WRITTEN else ""
 
 
 def _is_recent(event: Event) -> bool:
@@ -44,6 +53,7 @@ SLACK = Source(
     READING,
     starts=STARTS,
     is_request=_is_request,
+    own_words=_own_words,
     message=message_of,
     is_recent=_is_recent,
     people=PEOPLE,

@@ -13,7 +13,7 @@ from gofer.sources.slack.fallback_text import fallback
 from gofer.sources.slack.message_text import LINKS
 from gofer.sources.slack.names import mock_channel_id, mock_ts
 from gofer.sources.slack.parts import one_message
-from gofer.sources.slack.places import channel_id, channel_name, channel_place, in_channel
+from gofer.sources.slack.places import channel_id, channel_name, channel_place, in_channel, thread_place
 from gofer.sources.slack.read_thread import Message
 from gofer.sources.slack.refusals import EDIT_REFUSED, NOT_THERE
 from gofer.sources.slack.scopes import Method, scopes
@@ -71,7 +71,7 @@ def _message_of(arguments: UpdateMessage | DeleteMessage) -> str:
     effect="lookup",
     shows="message",
     settle=5.0,
-    place=channel_place,
+    place=thread_place,
     destination=_thread_of,
     writes=in_channel("text", "thread_ts"),
     scopes=scopes("conversations.list", "chat.postMessage", "conversations.replies", "conversations.history"),

@@ -41,6 +41,7 @@ description: Restart a service.
 owner: "#ops"
 when: [slack.mention]
 tools: [slack_read_thread, slack_post_message]
+writes: {slack: ["#deploys"]}
 """
 
 

@@ -37,6 +37,46 @@ def test_slack_place_in_another_channel_is_looked_up_for_the_requester() -> None
     assert PLACES.look(RANDOM, replace(SEEN_FROM, asker="")) == OwnCall("slack_find_place", asked)
 
 
+@pytest.mark.parametrize(
+    ("place", "home"),
+    [
+        (Place("slack", "channel", HOME, thread="1.0"), HOME),
+        (Place("slack", "channel", "D0ADA0000", thread=""), "D0ADA0000"),
+    ],
+)
+def test_slack_place_of_the_request_is_its_thread_or_its_direct_message(place: Place, home: str) -> None:
+    assert PLACES.look(place, replace(SEEN_FROM, home=home, thread="1.0")) == Known(home=True)
+
+
+@pytest.mark.parametrize("thread", ["", "2.0"])
+def test_slack_channel_of_the_request_and_its_other_threads_are_looked_up(thread: str) -> None:
+    place = Place("slack", "channel", HOME, "channel", thread)
+    in_thread = replace(SEEN_FROM, thread="1.0")
+    assert isinstance(PLACES.look(place, in_thread), OwnCall)
+    found = {"id": HOME, "name": "deploys", "public": True, "member": True}
+    assert not PLACES.found(place, in_thread, found).home
+    assert PLACES.look(place, replace(in_thread, writes=Destinations(slack=(HOME,)))) == Known(HOME, listed=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("tell #random please", True),
+        ("tell <#C0RANDOM0|random>", True),
+        ("tell <#C0RANDOM0>", True),
+        ("as in https://acme.slack.com/archives/C0RANDOM0/p1", True),
+        ("a random channel", False),
+        ("tell #random-talk, #prod-random or a#random", False),
+        ("tell <#C0RANDOM01>", False),
+    ],
+)
+def test_slack_channel_is_named_by_a_link_or_its_name_with_the_sign(words: str, named: bool) -> None:
+    found = {"id": "C0RANDOM0", "name": "random", "public": True}
+    assert PLACES.found(RANDOM, replace(SEEN_FROM, words=words), found).named is named
+    hidden = {"id": "C0RANDOM0", "name": "random"}
+    assert not PLACES.found(RANDOM, replace(SEEN_FROM, words=words), hidden).named
+
+
 def test_slack_place_lookup_says_how_the_run_may_use_the_channel() -> None:
     found = {"id": "C0RANDOM0", "name": "random", "public": True, "member": True, "listed": True, "own": False}
     known = Known("C0RANDOM0", "#random", listed=True, public=True, member=True)
