@@ -18,6 +18,7 @@ from gofer.runtime.run_reports import Observers
 from gofer.runtime.telemetry.exporter import TIMEOUT, Exporter
 from gofer.runtime.weekly.stored_statistics import StoredStatistics
 from gofer.runtime.worker import LiveCatalog, Worker, WorkerLimits
+from gofer.sources.registry import own_hosts
 from gofer.stores.one_place import Stores
 from gofer.tools.company import CompanyTool, unusable_tools
 from gofer.values.installation_key import InstallationKey
@@ -82,7 +83,7 @@ def build_worker(
         pages=pages,
         prices=stand_in_prices(),
         reach=models.reach,
-        links=installation.links,
+        links=replace(installation.links, hosts=own_hosts(settings.sources)),
         outside=installation.outside,
         patience=installation.patience,
         installation_key=installation.key,

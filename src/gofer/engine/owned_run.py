@@ -20,7 +20,7 @@ from gofer.journal.child_runs import has_inbox_items
 from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.log import Journal, read_body
 from gofer.journal.purposes import is_own
-from gofer.projections import conversation, repetition, run_facts, script_replay, workspace
+from gofer.projections import conversation, read_addresses, repetition, run_facts, script_replay, workspace
 from gofer.projections.checks import run_checks
 from gofer.projections.checks.run_checks import CheckState
 from gofer.projections.requests import token_account
@@ -82,6 +82,7 @@ class OwnedRun:
         self.replay = script_replay.project(entries)
         self.workspace = workspace.project(entries)
         self.account = token_account.project(entries)
+        self.addresses = read_addresses.project(entries)
         self.facts = run_facts.project(entries)
         self.run = journal.run
         self.pen = journal.pen
@@ -138,6 +139,7 @@ class OwnedRun:
         script_replay.fold(self.replay, recorded)
         workspace.fold(self.workspace, recorded)
         token_account.fold(self.account, recorded)
+        read_addresses.fold(self.addresses, recorded)
         run_facts.fold(self.facts, recorded)
         self._report_drift(known)
         return recorded

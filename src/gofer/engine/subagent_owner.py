@@ -10,6 +10,7 @@ from typing import Literal
 from gofer.engine.approvals import close
 from gofer.engine.checked_end import note_end
 from gofer.engine.model_order import Parked
+from gofer.engine.outgoing import read_addresses_in
 from gofer.engine.own_step import OwnStep
 from gofer.journal.entries import (
     RunFinished,
@@ -103,6 +104,7 @@ def result_entry(child: OwnStep, started: SubagentStarted) -> SubagentFinished:
         state.spent_usd,
         _failed_checks(child),
         _settled(child),
+        addresses=tuple(sorted(read_addresses_in(child, text))),
     )
 
 

@@ -85,6 +85,8 @@ class SubagentFinished:
     """For an agent, the tools that count for the `requires` of the run at the top (`projections/calls.py`)."""
     fingerprint: str = ""
     """For a question, the `system_fingerprint` of the provider; empty if it sent none."""
+    addresses: tuple[str, ...] = ()
+    """For an agent, the keys of the addresses in its answer that it had read (`projections/read_addresses.py`)."""
 
     @property
     def known_usd(self) -> float:

@@ -12,6 +12,7 @@ from gofer.engine.checked_end import note_end
 from gofer.engine.conditions import DoesNotMatch
 from gofer.engine.loop import Ending
 from gofer.engine.model_order import Parked
+from gofer.engine.outgoing import rebuilt_answer
 from gofer.engine.own_step import OwnStep
 from gofer.engine.private_answer import show_link
 from gofer.engine.services import Services
@@ -140,7 +141,7 @@ class Owner:
             else:
                 ending = await self._end(step, event, loaded, bundle)
                 step.record_unknown_calls("the run ended before its outcome was known", own=False)
-            concluded = conclude(ending, step.progress, self.services.tools)
+            concluded = rebuilt_answer(step, conclude(ending, step.progress, self.services.tools))
             step.note(concluded)
         elif poisoned:
             delivered = SUMMARY in step.progress.in_doubt

@@ -9,11 +9,14 @@ from gofer.sources.part_values import Person, SourceContext
 from gofer.sources.program.source import PROGRAM
 from gofer.sources.runs.source import RUNS
 from gofer.sources.schedule.source import SCHEDULE
+from gofer.sources.settings import SourceSettings
 from gofer.sources.slack.source import SLACK, SLACK_WORKPLACE
 from gofer.sources.source import Source, Workplace
 from gofer.sources.subject import context_of_event
 from gofer.sources.webhook.source import WEBHOOK
+from gofer.values.addresses import host_of
 from gofer.values.events import Event
+from gofer.workflows.form_parts import SHARED_HOSTS
 
 SOURCES: Mapping[str, Source] = {
     "slack": SLACK,
@@ -32,6 +35,12 @@ WORKPLACE: Workplace = SLACK_WORKPLACE
 
 def _unknown_context(event: Event, person: Person) -> SourceContext:
     return context_of_event(event, f"Something happened: {event.kind}.")
+
+
+def own_hosts(settings: SourceSettings) -> frozenset[str]:
+    """Return the hosts of the company's own sites: not those on which anyone may have pages."""
+    sites = (settings[site] for source in SOURCES.values() for site in source.sites)
+    return frozenset(map(host_of, sites)) - SHARED_HOSTS - {""}
 
 
 UNKNOWN = Source("", "", _unknown_context)

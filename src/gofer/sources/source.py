@@ -22,7 +22,7 @@ from gofer.sources.part_values import (
     SourceContext,
     Standpoint,
 )
-from gofer.sources.settings import SourceSettings
+from gofer.sources.settings import Setting, SourceSettings
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
 from gofer.values.errors import ToolError
@@ -281,6 +281,8 @@ class Source:
     places: Places | None = None
     tools: Callable[[SourceSettings], Sequence[AnyTool]] | None = None
     """Returns the tools of the source, from its settings."""
+    sites: Sequence[Setting[str]] = ()
+    """The settings with base URLs of the company's own sites, whose pages texts may link."""
     identifying: IdentifyingWords = field(default_factory=IdentifyingWords)
     """The words that a test case may not hold."""
 

@@ -214,7 +214,10 @@ def _load(
     workflow_limits = defaults.limits_per_workflow.model_copy(
         update=workflow.limits_per_workflow.model_dump(exclude_unset=True)
     )
-    workflow = workflow.model_copy(update={"limits": limits, "limits_per_workflow": workflow_limits})
+    links = tuple(dict.fromkeys([*defaults.links, *workflow.links]))
+    workflow = workflow.model_copy(
+        update={"limits": limits, "limits_per_workflow": workflow_limits, "links": links},
+    )
     output = cast(Schema | None, workflow.output)
     system = ""
     prompt_span: tuple[int, int] | None = None

@@ -19,7 +19,7 @@ from gofer.models.served_model import LookUp
 from gofer.workflows.check_limits import Checks
 from gofer.workflows.feedback_form import Feedback
 from gofer.workflows.foreign_keys import workflow_keys
-from gofer.workflows.form_parts import Name, Names, Number, Reasoning, Strict, Who, Whole, mistake
+from gofer.workflows.form_parts import Hosts, Name, Names, Number, Reasoning, Strict, Who, Whole, mistake
 from gofer.workflows.grants import Approve, ListedTool
 from gofer.workflows.model_roles import EndpointForm, Models, Roles, check_endpoints
 from gofer.workflows.output_schema import Flaw, flaws
@@ -195,6 +195,9 @@ class Workflow(Strict):
     reply_template: str = Field(default="", max_length=4_000)
     """The text that people read of an answer with `output`. `{field}` is replaced by a top-level field of the
     answer."""
+    links: Hosts = Field(default=(), exclude_if=_is_empty)
+    """Hosts whose pages answers and other texts may link, in addition to those of defaults.yaml, such as
+    wiki.example.com."""
     private_channels: PrivateChannels = "reply_only"
     """Whether a run from a private channel may write elsewhere: only after asking (`reply_only`), always (`allow`) or
     never (`refuse`)."""
@@ -354,6 +357,8 @@ class Defaults(Strict):
     """The proposals of edits that `gofer suggest` makes and proves."""
     prompt_links: str | None = None
     """The link to edit a prompt: a URL with {file}. By default it leads to Gofer's own page of the prompt."""
+    links: Hosts = ()
+    """Hosts whose pages answers and other texts of every workflow may link, such as wiki.example.com."""
     ai_logs: str = ""
     """The public channel for summaries of all runs, as "#name" or id. By default Gofer posts no summaries."""
     log_links: str = ""

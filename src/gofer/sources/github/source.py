@@ -147,5 +147,13 @@ def _tools(settings: SourceSettings) -> Sequence[AnyTool]:
 
 
 GITHUB = Source(
-    "github", "GitHub", _from_event, READING, answers=ANSWERS, places=PLACES, tools=_tools, identifying=IDENTIFYING
+    "github",
+    "GitHub",
+    _from_event,
+    READING,
+    answers=ANSWERS,
+    places=PLACES,
+    tools=_tools,
+    sites=(API_URL,),
+    identifying=IDENTIFYING,
 )

@@ -123,5 +123,6 @@ JIRA = Source(
     answers=ANSWERS,
     places=PLACES,
     tools=_tools,
+    sites=(BASE_URL,),
     identifying=IDENTIFYING,
 )

@@ -1,0 +1,152 @@
+"""Addresses in texts: what a system that shows a text may turn into a link, with or without a scheme.
+
+Addresses are compared by their keys: the host in lower case and the rest as browsers send it, without `http://`,
+`https://` or `mailto:`. Addresses with one key lead to one page.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from urllib.parse import quote
+
+_DOT = "[.\u3002\uff0e\uff61]"
+_REST = r"[^\s<>\"`|]*"
+_HOST = rf"[\w-]+(?:{_DOT}[\w-]+)*{_DOT}(?:[^\W\d_]{{2,}}|xn--[\w-]+)(?![\w-])"
+_FORMS = (
+    rf"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]+:[\\/]{{2}}{_REST}",
+    rf"(?<![A-Za-z0-9])(?i:mailto|xmpp|javascript|vbscript|tel|sms|slack|data):(?=[^\s:]){_REST}",
+    rf"(?<![\w/:])[\\/]{{2}}(?=[\w-]+{_DOT}){_REST}",
+    rf"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:{_DOT}[\w-]+)+",
+    rf"(?<![\w./\\-]){_HOST}{_DOT}?(?::\d+)?(?:[/?#]{_REST})?",
+    r"(?<![\w/.-])[\w.-]+/[\w.-]+(?:#\d+|@[0-9a-f]{7,40})(?!\w)",
+)
+_ADDRESS = re.compile("|".join(_FORMS))
+_SCHEME = re.compile(r"(https?://|mailto:|)(.*)", re.IGNORECASE | re.DOTALL)
+_PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?")
+_MAIL = re.compile(r"[\w.+%-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+", re.ASCII)
+_REFERENCE = re.compile(r"[\w.-]+/[\w.-]+(?:#\d+|@[0-9a-f]{7,40})", re.ASCII)
+_PAGE = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", re.ASCII)
+_NAME = re.compile(rf"[\w-]+(?:{_DOT}[\w-]+)+")
+_LIVE_MARKS = re.compile(rf"{_DOT}|@|:(?!\d)")
+"""The characters without which no system recognizes an address."""
+_TRAILING = ".,;:!?'*_~\\"
+_BRACKETS = {")": "(", "]": "[", "}": "{"}
+_KEPT = "%;/?:@&=+$,-_.!~*'()#"
+"""The characters of an address, besides letters and digits, that browsers and the Markdown parser do not encode."""
+_BETWEEN = str.maketrans(dict.fromkeys('<>"`|', " "))
+_INNER_END = re.compile(r"[\])}',;\\]")
+_FILE = re.compile(
+    r"(?i:bat|bmp|cfg|conf|cpp|css|csv|diff|docx?|env|exe|gif|gz|html|ini|ipynb|java|jpe?g|jsonl?|jsx?|kt|lock|log|lua|mdx"
+    r"|parquet|pdf|php|png|pptx?|proto|pyi|rb|rst|rtf|scss|sql|sqlite|svg|tar|toml|tsx?|txt|wasm|webp|xlsx?|xml|ya?ml)"
+)
+"""Endings of files that are no top-level domains: `<name>.<ending>` alone is no address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The addresses that a text for people may hold as links."""
+
+    read: Callable[[str], bool]
+    """Returns whether an address with this key stood in what the run read."""
+    hosts: frozenset[str] = frozenset()
+    """The hosts of the installation itself, and those that its files list."""
+
+    def __call__(self, address: str) -> bool:
+        """Return whether an address may be a link: read whole, or without a query on one of the hosts."""
+        key = key_of(address)
+        host = _host(key)
+        if host in self.hosts:
+            return "?" not in key
+        # A host in Punycode looks like another one, however the run learned of it.
+        return bool(key) and "xn--" not in host and self.read(key)
+
+
+def key_of(address: str) -> str:
+    """Return the key of an address; empty for one that never is a link.
+
+    That is one of another scheme, with a user name, or with a host that is not plain ASCII.
+    """
+    if _REFERENCE.fullmatch(address):
+        return address.lower()
+    scheme, rest = _divided(address)
+    if not scheme.endswith("/") and _MAIL.fullmatch(rest.lower()):
+        return rest.lower()
+    host = _host(rest).lower()
+    if scheme == "mailto:" or not _PLAIN_HOST.fullmatch(host):
+        return ""
+    tail = rest[len(host) :]
+    return host + quote(tail if tail != "/" else "", safe=_KEPT)
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL, with its port, in lower case; empty for a text that is no URL."""
+    return _host(key_of(url))
+
+
+def _divided(address: str) -> tuple[str, str]:
+    """Return `http://`, `https://`, `mailto:` or nothing, and the rest of an address."""
+    found = _SCHEME.fullmatch(address)
+    if found is None:
+        return "", address
+    return found[1].lower(), found[2]
+
+
+def _host(rest: str) -> str:
+    return re.split("[/?#]", rest, maxsplit=1)[0]
+
+
+def spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each address in a text, without the punctuation of the sentence around it."""
+    for found in _ADDRESS.finditer(text):
+        end = _end(text, found.start(), found.end())
+        if not _is_file(text[found.start() : end]):
+            yield found.start(), end
+
+
+def _end(text: str, start: int, end: int) -> int:
+    while end > start:
+        last = text[end - 1]
+        opening = _BRACKETS.get(last)
+        if last not in _TRAILING and not (opening and text.count(last, start, end) > text.count(opening, start, end)):
+            break
+        end -= 1
+    return end
+
+
+def _is_file(address: str) -> bool:
+    return bool(_NAME.fullmatch(address)) and bool(_FILE.fullmatch(address.rpartition(".")[2]))
+
+
+def keys_in(text: str) -> Iterator[str]:
+    """Yield the keys of the addresses that a text holds whole.
+
+    The text may be Markdown, HTML, JSON or code, so a bracket or quote may end an address, and marks may be escaped.
+    """
+    if not ("://" in text or "@" in text or "#" in text or "." in text):
+        return
+    for word in text.translate(_BETWEEN).split():
+        if "." in word[1:-1] or "://" in word or "#" in word:
+            for found in _ADDRESS.finditer(word):
+                yield from _keys(found[0])
+
+
+def _keys(address: str) -> Iterator[str]:
+    plain = html.unescape(address).replace("\\/", "/").replace("\\u0026", "&")
+    ends = {len(plain), _end(plain, 0, len(plain)), *(cut.start() for cut in _INNER_END.finditer(plain))}
+    for end in ends:
+        if key := key_of(plain[:end]):
+            yield key
+            if page := _PAGE.match(key):
+                yield f"{page[1]}#{page[2]}"
+    if "://" in plain[8:]:
+        # An address within an address, such as in the label of a link.
+        yield from keys_in(plain[8:].replace("(", " ").replace("]", " "))
+
+
+def inert(address: str) -> str:
+    """Return an address that people can read and that no system turns into a link."""
+    scheme, rest = _divided(address)
+    if _REFERENCE.fullmatch(address) or (not scheme and _NAME.fullmatch(address) and not address.startswith("www.")):
+        return address
+    return _LIVE_MARKS.sub(r"[\g<0>]", rest.lstrip("/\\"))
