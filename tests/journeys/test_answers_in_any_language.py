@@ -29,7 +29,7 @@ async def test_long_answer_replaces_the_status_message(tmp_path: Path, sentence:
         return said
 
     async with deciding(answer) as (_, url), company(tmp_path, OPENAI_BASE_URL=url, OPENAI_API_KEY="sk") as made:
-        asked = await made.ask("@Gofer how are all services?", "general")
+        asked = await made.ask("@Gofer how are all services? Log: https://example.com/log", "general")
         (head,) = await made.ended()
         answers = list(made.answers(asked))
     assert (head.status, head.reason) == ("done", "")
@@ -45,7 +45,7 @@ async def test_long_answer_arrives_when_slack_refuses_to_edit_the_status_message
 
     async with deciding(answer) as (_, url), company(tmp_path, OPENAI_BASE_URL=url, OPENAI_API_KEY="sk") as made:
         made.slack.fail_next("chat.update", refusal)
-        asked = await made.ask("@Gofer how are all services?", "general")
+        asked = await made.ask("@Gofer how are all services? Log: https://example.com/log", "general")
         (head,) = await made.ended()
         answers = list(made.answers(asked))
     assert head.status == "done"

@@ -23,6 +23,7 @@ LONG = "\n\n".join(
     f"## Service {n}\n\nIt is **fine**, see [log {n}](https://example.com/{n}). " + "word " * 170 for n in range(28)
 )
 TOO_LONG = LONG * 3
+ASK = f"@Gofer how are all services? {' '.join(f'https://example.com/{n}' for n in range(28))}"
 
 
 @asynccontextmanager
@@ -48,7 +49,7 @@ def linked(messages: list[Message]) -> list[bool]:
 
 async def test_long_answer_is_several_messages_in_order_with_links_under_the_last(tmp_path: Path) -> None:
     async with answering(tmp_path, LONG) as made:
-        asked = await made.ask("@Gofer how are all services?", "general")
+        asked = await made.ask(ASK, "general")
         (head,) = await made.ended()
         answers = list(made.answers(asked))
         entries = await made.entries(head.run)
@@ -63,7 +64,7 @@ async def test_long_answer_is_several_messages_in_order_with_links_under_the_las
 
 async def test_answer_too_long_for_messages_is_a_beginning_and_a_file(tmp_path: Path) -> None:
     async with answering(tmp_path, TOO_LONG) as made:
-        asked = await made.ask("@Gofer how are all services?", "general")
+        asked = await made.ask(ASK, "general")
         (head,) = await made.ended()
         beginning, file = made.answers(asked)
         (stored,) = made.slack.workspace.files.values()
@@ -78,7 +79,7 @@ async def test_answer_too_long_for_messages_is_a_beginning_and_a_file(tmp_path: 
 async def test_refused_answer_file_is_noted_under_the_beginning_and_fails_the_run(tmp_path: Path) -> None:
     async with answering(tmp_path, TOO_LONG) as made:
         made.slack.fail_next("files.getUploadURLExternal", "missing_scope")
-        asked = await made.ask("@Gofer how are all services?", "general")
+        asked = await made.ask(ASK, "general")
         (head,) = await made.ended()
         (beginning,) = made.answers(asked)
     assert markdown(beginning).endswith("could not be attached._")
@@ -94,7 +95,7 @@ async def test_answer_file_with_an_unconfirmed_upload_is_attached_once(
 ) -> None:
     async with answering(tmp_path, TOO_LONG) as made:
         made.slack.fail_next(method, 500, after_effect=happened)
-        asked = await made.ask("@Gofer how are all services?", "general")
+        asked = await made.ask(ASK, "general")
         (head,) = await made.ended()
         assert head.status == "done"
         assert [bool(message.extra.get("files")) for message in made.answers(asked)] == [False, True]
@@ -102,7 +103,7 @@ async def test_answer_file_with_an_unconfirmed_upload_is_attached_once(
 
 async def test_refused_part_of_a_long_answer_fails_the_run_with_the_reason(tmp_path: Path) -> None:
     async with answering(tmp_path, LONG) as made:
-        asked = await made.ask("@Gofer how are all services?", "general")
+        asked = await made.ask(ASK, "general")
         async with asyncio.timeout(60):
             while not made.answers(asked):
                 await asyncio.sleep(0.001)
@@ -119,7 +120,7 @@ async def test_rest_of_a_long_answer_in_a_channel_goes_to_the_thread_below(tmp_p
         made.embedded.catalog.workflows["answer-here"] = replace(
             loaded, workflow=loaded.workflow.model_copy(update={"reply": "channel"})
         )
-        await made.ask("@Gofer how are all services?", "general")
+        await made.ask(ASK, "general")
         (head,) = await made.ended()
         first = made.slack.workspace.timeline("C0GENERA0")[-1]
         assert head.status == "done"

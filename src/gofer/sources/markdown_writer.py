@@ -9,8 +9,10 @@ from gofer.values.addresses import spans
 
 _MARKS = re.compile(r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 """The characters that a parser may take for a mark, a tag or an entity."""
-_OPENING = re.compile(r"^( *)(?:([#>+|~=-])|(\d{1,9})([.)]))", re.MULTILINE)
+_OPENING = re.compile(r"^( *)(?:([#>+|=-]|~(?=~~))|(\d{1,9})([.)]))", re.MULTILINE)
 """The beginning of a line that a parser may take for a heading, a quote, a list, a table or a rule."""
+_LATER_LINE = re.compile(r"\n(?=[^\n])")
+_PARENTHESIS = re.compile(r"[()]")
 _LONGEST_RUN = re.compile("`+")
 
 
@@ -44,7 +46,8 @@ def _block(node: md.BlockNode, marker: str) -> str:
         case md.Table():
             return "\n".join(_rows(node))
         case md.Rule():
-            return "---"
+            # A rule of another mark than any item has.
+            return "___"
         case _:
             assert_never(node)
 
@@ -61,7 +64,7 @@ def _item(item: md.Item, marker: str) -> str:
         gap = "\n" if isinstance(block, md.ItemList) else "\n\n"
         text += (gap if text else "") + _block(block, "-")
     box = "" if item.done is None else "[x] " if item.done else "[ ] "
-    return f"{marker} {box}{text}".replace("\n", "\n" + " " * (len(marker) + 1)).rstrip()
+    return _LATER_LINE.sub("\n" + " " * (len(marker) + 1), f"{marker} {box}{text}").rstrip()
 
 
 def _rows(table: md.Table) -> Iterator[str]:
@@ -126,5 +129,7 @@ def _code(text: str) -> str:
 def _link(link: md.Link) -> str:
     if md.plain(link.parts) == link.address.removeprefix("mailto:") and "://" in link.address:
         return f"<{link.address}>"
-    address = re.sub(r"[()\\]", r"\\\g<0>", link.address)
+    address = link.address
+    if address.count("(") != address.count(")"):
+        address = _PARENTHESIS.sub(r"\\\g<0>", address)
     return f"[{inline(link.parts)}]({address})"

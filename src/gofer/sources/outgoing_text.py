@@ -16,15 +16,16 @@ from gofer.sources.markdown_writer import fenced, write
 from gofer.values.addresses import Live, inert, spans
 from gofer.values.visible_text import visible
 
-_SUSPECT = re.compile(r"[\[<&\\@]|//|[.\u3002\uff0e\uff61][^\W\d_]|[#:]\S")
+_SUSPECT = re.compile(r"[\[<&\\@]|//|\.\w|[#:]\S")
 """What a text has if any part of it could be an address, a link, a picture or HTML."""
-_HIDING = re.compile(r"<[A-Za-z/!?]|\]\(|\[\^")
+_HIDING = re.compile(r"<[A-Za-z/?]|<!-|\]\(|\[\^")
 """Characters in plain words with which another parser may begin a tag, a link or a footnote."""
 _BESIDE = re.compile(r"\]\([^()\s]*\s+[\"'(]|^[ \t>*+\-\d.)]*\[[^\]]+\]:", re.MULTILINE)
 """Parts of links that no node holds: a title, or a definition."""
 _SLACK_LINK = re.compile(r"<(https?://[^\s<>|]+)\|([^<>\n]+)>")
 _ENDED = re.compile(r"[.,;:!?\"'*_~)\]}]*(?:([ \t\n\r<])|$)")
 """What follows an address that every system ends at the same place."""
+_ASCII = re.compile("[!-~]+")
 _DRAWN = frozenset({"mermaid", "geojson", "topojson", "stl", "math"})
 """Languages of code that a system draws as a picture, with the links in it."""
 
@@ -198,21 +199,31 @@ def _of_words(text: str, live: Live, *, ends: bool) -> Iterator[md.InlineNode]:
     """Yield a text with each address as it may be shown; `ends` says whether a line ends after the text."""
     after = 0
     for start, end in spans(text):
-        address = text[start:end]
-        is_live = live(address)
+        address = _live_part(text[start:end], live)
         following = _ENDED.match(text, end)
-        if is_live and following and (ends or following[1]):
+        if len(address) == end - start and following and (ends or following[1]):
             continue
         if before := text[after:start]:
             yield md.Text(before)
-        if is_live:
+        if address:
             # Written as a link, so that no system takes the characters after it for a part of it.
             yield md.Link(_with_scheme(address), (md.Text(address),))
+            after = start + len(address)
         else:
-            yield md.Code(inert(address))
-        after = end
+            yield md.Code(inert(text[start:end]))
+            after = end
     if rest := text[after:]:
         yield md.Text(rest)
+
+
+def _live_part(address: str, live: Live) -> str:
+    """Return an address that may be a link, without words of a script without spaces after it; empty if none may."""
+    if live(address):
+        return address
+    beginning = _ASCII.match(address)
+    if beginning and live(beginning[0]):
+        return beginning[0]
+    return ""
 
 
 def _with_scheme(address: str) -> str:

@@ -12,13 +12,13 @@ from urllib.parse import quote
 
 _DOT = "[.\u3002\uff0e\uff61]"
 _REST = r"[^\s<>\"`|]*"
-_HOST = rf"[\w-]+(?:{_DOT}[\w-]+)*{_DOT}(?:[^\W\d_]{{2,}}|xn--[\w-]+)(?![\w-])"
+_HOST = r"[\w-]+(?:\.[\w-]+)*\.(?:[A-Za-z]{2,}|xn--[\w-]+)(?![\w-])"
 _FORMS = (
     rf"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]+:[\\/]{{2}}{_REST}",
     rf"(?<![A-Za-z0-9])(?i:mailto|xmpp|javascript|vbscript|tel|sms|slack|data):(?=[^\s:]){_REST}",
     rf"(?<![\w/:])[\\/]{{2}}(?=[\w-]+{_DOT}){_REST}",
     rf"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:{_DOT}[\w-]+)+",
-    rf"(?<![\w./\\-]){_HOST}{_DOT}?(?::\d+)?(?:[/?#]{_REST})?",
+    rf"(?<![\w./\\-]){_HOST}\.?(?::\d+)?(?:[/?#]{_REST})?",
     r"(?<![\w/.-])[\w.-]+/[\w.-]+(?:#\d+|@[0-9a-f]{7,40})(?!\w)",
 )
 _ADDRESS = re.compile("|".join(_FORMS))
@@ -27,7 +27,7 @@ _PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])(
 _MAIL = re.compile(r"[\w.+%-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+", re.ASCII)
 _REFERENCE = re.compile(r"[\w.-]+/[\w.-]+(?:#\d+|@[0-9a-f]{7,40})", re.ASCII)
 _PAGE = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", re.ASCII)
-_NAME = re.compile(rf"[\w-]+(?:{_DOT}[\w-]+)+")
+_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 _LIVE_MARKS = re.compile(rf"{_DOT}|@|:(?!\d)")
 """The characters without which no system recognizes an address."""
 _TRAILING = ".,;:!?'*_~\\"
@@ -147,6 +147,8 @@ def _keys(address: str) -> Iterator[str]:
 def inert(address: str) -> str:
     """Return an address that people can read and that no system turns into a link."""
     scheme, rest = _divided(address)
-    if _REFERENCE.fullmatch(address) or (not scheme and _NAME.fullmatch(address) and not address.startswith("www.")):
+    is_name = bool(_NAME.fullmatch(address)) and not address.startswith("www.")
+    is_path = ":" not in address and "." not in _host(address)
+    if not scheme and (is_name or is_path or _REFERENCE.fullmatch(address)):
         return address
     return _LIVE_MARKS.sub(r"[\g<0>]", rest.lstrip("/\\"))

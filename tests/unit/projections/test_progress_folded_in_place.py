@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.journal.entries import Recorded
-from gofer.projections import calls, conversation, progress, repetition, run_facts, script_replay, states, workspace
+from gofer.projections import (
+    calls,
+    conversation,
+    progress,
+    read_addresses,
+    repetition,
+    run_facts,
+    script_replay,
+    states,
+    workspace,
+)
 from gofer.projections.checks import named_values, run_checks
 from gofer.projections.requests import context, token_account
 from gofer.projections.tracing import trace
@@ -43,6 +53,7 @@ EVERY: Sequence[tuple[Projection, Callable[[Sequence[Recorded]], object]]] = [
         conversation,
         named_values,
         progress,
+        read_addresses,
         repetition,
         run_checks,
         run_facts,

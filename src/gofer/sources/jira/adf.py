@@ -15,12 +15,12 @@ from gofer.sources.jira.adf_text import adf_text
 from gofer.sources.markdown import followed, parse
 from gofer.sources.origin_links import origin_links
 from gofer.tools.definition import Provenance
+from gofer.values.addresses import spans
 from gofer.values.canonical_json import as_list, clean
 from gofer.values.errors import ToolError
 
 Node = dict[str, object]
-
-_ADDRESS = re.compile(r"(https?://[^\s<>()\[\]\"'`]*[^\s<>()\[\]\"'`.,;:!?*_])", re.IGNORECASE)
+_HTTP = re.compile("https?://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,18 @@ def _nodes(run: _Run) -> list[Node]:
         return [{"type": "hardBreak"}]
     if run.address or "code" in run.marks:
         return [_text(run)]
-    pieces = [piece for piece in _ADDRESS.split(run.text) if piece]
-    return [_text(replace(run, text=piece, address=_found(piece))) for piece in pieces]
+    return [_text(piece) for piece in _linked(run) if piece.text]
 
 
-def _found(piece: str) -> str:
-    if _ADDRESS.fullmatch(piece):
-        return piece
-    return ""
+def _linked(run: _Run) -> Iterator[_Run]:
+    """Yield a run in pieces, each address with http or https as a link."""
+    after = 0
+    for start, end in spans(run.text):
+        if _HTTP.match(run.text, start):
+            yield replace(run, text=run.text[after:start])
+            yield replace(run, text=run.text[start:end], address=run.text[start:end])
+            after = end
+    yield replace(run, text=run.text[after:])
 
 
 def _text(run: _Run) -> Node:
