@@ -9,6 +9,7 @@ from gofer.check.conditions import check_conditions
 from gofer.check.dead_names import Former
 from gofer.check.destinations import check_destinations
 from gofer.check.feedback import check_feedback
+from gofer.check.links import check_links
 from gofer.check.models import FolderDefaults, check_models
 from gofer.check.names import Known
 from gofer.check.outputs import check_replies, check_schemas
@@ -68,6 +69,7 @@ def check_folder(
             forms[source.file.stem] = workflow
             mistakes += check_destinations(folder.parent, source, workflow, tools)
             mistakes += check_run_checks(source, workflow, filled or Defaults())
+            mistakes += check_links(source, workflow.links)
         mistakes += check_tools(source, tools)
         mistakes += check_named_skills(all_skills, source)
     mistakes += _owners(workflows, forms, filled or Defaults())
@@ -108,6 +110,7 @@ def _defaults(path: Path) -> tuple[Source, Defaults | None, list[Mistake]]:
     defaults, mistakes = fill(source, Defaults)
     if defaults is not None:
         mistakes += check_feedback(source, defaults)
+        mistakes += check_links(source, defaults.links)
     return source, defaults, mistakes
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from gofer.engine.owned_run import OwnedRun
 from gofer.journal.entries import RunConcluded
 from gofer.sources.outgoing_text import rebuilt
+from gofer.sources.registry import SHARED_HOSTS
 from gofer.values.addresses import Live, host_of, keys_in
 
 
@@ -26,7 +27,7 @@ def live_addresses(run: OwnedRun) -> Live:
 
     links = run.services.links
     listed = [host for one in runs if one.bundle for host in one.bundle.loaded.workflow.links]
-    return Live(is_read, frozenset({*links.hosts, host_of(links.base_url), *listed} - {""}))
+    return Live(is_read, frozenset({*links.hosts, host_of(links.base_url), *listed}) - SHARED_HOSTS - {""})
 
 
 def prompt_keys(run: OwnedRun) -> frozenset[str]:

@@ -42,7 +42,7 @@ class Links:
     signs_in: bool = False
     """Whether people sign in to the pages, so that private runs can have pages for the people concerned."""
     hosts: frozenset[str] = frozenset()
-    """The hosts of the company's own systems, such as its Jira. Texts for people may link their pages."""
+    """The hosts of the company's own systems, such as its issue tracker. Texts for people may link their pages."""
 
     def run_url(self, run: str) -> str:
         """Return the address of the page of a run."""

@@ -13,7 +13,7 @@ from gofer.values.canonical_json import as_object, as_text
 from gofer.values.messages import resolved_call
 
 _COMPUTING = frozenset({"python", "jq"})
-"""Tools whose results a model composes, so that an address in them may be new."""
+"""Tools that return results composed by a model, so that an address in them may be new."""
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class ReadAddresses:
     """The addresses that a model wrote before the run read them."""
     turn: int = 0
     composed: set[str] = field(default_factory=set[str])
-    """The open calls whose results are not read, and the files that such calls made."""
+    """The calls with results that do not count as read, and the files that such calls made."""
 
 
 def project(entries: Iterable[e.Recorded]) -> ReadAddresses:

@@ -13,6 +13,7 @@ _OPENING = re.compile(r"^( *)(?:([#>+|=-]|~(?=~~))|(\d{1,9})([.)]))", re.MULTILI
 """The beginning of a line that a parser may take for a heading, a quote, a list, a table or a rule."""
 _LATER_LINE = re.compile(r"\n(?=[^\n])")
 _PARENTHESIS = re.compile(r"[()]")
+_BOXES = {None: "", True: "[x] ", False: "[ ] "}
 _LONGEST_RUN = re.compile("`+")
 
 
@@ -63,8 +64,8 @@ def _item(item: md.Item, marker: str) -> str:
     for block in item.blocks:
         gap = "\n" if isinstance(block, md.ItemList) else "\n\n"
         text += (gap if text else "") + _block(block, "-")
-    box = "" if item.done is None else "[x] " if item.done else "[ ] "
-    return _LATER_LINE.sub("\n" + " " * (len(marker) + 1), f"{marker} {box}{text}").rstrip()
+    margin = "\n" + " " * (len(marker) + 1)
+    return _LATER_LINE.sub(margin, f"{marker} {_BOXES[item.done]}{text}").rstrip()
 
 
 def _rows(table: md.Table) -> Iterator[str]:

@@ -22,7 +22,8 @@ _HIDING = re.compile(r"<[A-Za-z/?]|<!-|\]\(|\[\^")
 """Characters in plain words with which another parser may begin a tag, a link or a footnote."""
 _BESIDE = re.compile(r"\]\([^()\s]*\s+[\"'(]|^[ \t>*+\-\d.)]*\[[^\]]+\]:", re.MULTILINE)
 """Parts of links that no node holds: a title, or a definition."""
-_SLACK_LINK = re.compile(r"<(https?://[^\s<>|]+)\|([^<>\n]+)>")
+_PIPED_LINK = re.compile(r"<(https?://[^\s<>|]+)\|([^<>\n]+)>")
+"""A link in the markup of chats: `<address|words>`."""
 _ENDED = re.compile(r"[.,;:!?\"'*_~)\]}]*(?:([ \t\n\r<])|$)")
 """What follows an address that every system ends at the same place."""
 _ASCII = re.compile("[!-~]+")
@@ -188,7 +189,7 @@ def _parts(parts: Sequence[md.InlineNode], live: Live, *, is_last: bool) -> Iter
 
 def _of_text(text: str, live: Live, *, ends: bool) -> Iterator[md.InlineNode]:
     after = 0
-    for found in _SLACK_LINK.finditer(text):
+    for found in _PIPED_LINK.finditer(text):
         yield from _of_words(text[after : found.start()], live, ends=False)
         yield from _link(md.Link(found[1], (md.Text(found[2]),)), live)
         after = found.end()
@@ -234,8 +235,8 @@ def _with_scheme(address: str) -> str:
 
 def _link(link: md.Link, live: Live) -> Iterator[md.InlineNode]:
     """Yield a link that may stay, or its words and its address."""
-    if slack := _SLACK_LINK.fullmatch(f"<{md.plain(link.parts)}>"):
-        link = md.Link(slack[1], (md.Text(slack[2]),))
+    if piped := _PIPED_LINK.fullmatch(f"<{md.plain(link.parts)}>"):
+        link = md.Link(piped[1], (md.Text(piped[2]),))
     # A link can hold no other link, and the address of a picture in it is dropped.
     words = tuple(md.Text(part.text) if isinstance(part, md.Image) else part for part in link.parts)
     if followed(link.address) and live(link.address):

@@ -16,7 +16,6 @@ from gofer.sources.subject import context_of_event
 from gofer.sources.webhook.source import WEBHOOK
 from gofer.values.addresses import host_of
 from gofer.values.events import Event
-from gofer.workflows.form_parts import SHARED_HOSTS
 
 SOURCES: Mapping[str, Source] = {
     "slack": SLACK,
@@ -35,6 +34,23 @@ WORKPLACE: Workplace = SLACK_WORKPLACE
 
 def _unknown_context(event: Event, person: Person) -> SourceContext:
     return context_of_event(event, f"Something happened: {event.kind}.")
+
+
+SHARED_HOSTS = frozenset(
+    {
+        *(
+            "github.com",
+            "api.github.com",
+            "gist.github.com",
+            "raw.githubusercontent.com",
+            "gitlab.com",
+            "bitbucket.org",
+        ),
+        *("docs.google.com", "drive.google.com", "sites.google.com", "notion.so", "www.notion.so", "app.notion.com"),
+        *("slack.com", "app.slack.com", "dropbox.com", "www.dropbox.com", "youtube.com", "www.youtube.com"),
+    }
+)
+"""Hosts on which anyone may have pages: an address there is a link only if the run read it."""
 
 
 def own_hosts(settings: SourceSettings) -> frozenset[str]:

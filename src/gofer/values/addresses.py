@@ -15,7 +15,7 @@ _REST = r"[^\s<>\"`|]*"
 _HOST = r"[\w-]+(?:\.[\w-]+)*\.(?:[A-Za-z]{2,}|xn--[\w-]+)(?![\w-])"
 _FORMS = (
     rf"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]+:[\\/]{{2}}{_REST}",
-    rf"(?<![A-Za-z0-9])(?i:mailto|xmpp|javascript|vbscript|tel|sms|slack|data):(?=[^\s:]){_REST}",
+    rf"(?<![A-Za-z0-9])(?i:mailto|xmpp|javascript|vbscript|tel|sms|data):(?=[^\s:]){_REST}",
     rf"(?<![\w/:])[\\/]{{2}}(?=[\w-]+{_DOT}){_REST}",
     rf"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:{_DOT}[\w-]+)+",
     rf"(?<![\w./\\-]){_HOST}\.?(?::\d+)?(?:[/?#]{_REST})?",
@@ -26,7 +26,8 @@ _SCHEME = re.compile(r"(https?://|mailto:|)(.*)", re.IGNORECASE | re.DOTALL)
 _PLAIN_HOST = re.compile(r"(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?")
 _MAIL = re.compile(r"[\w.+%-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+", re.ASCII)
 _REFERENCE = re.compile(r"[\w.-]+/[\w.-]+(?:#\d+|@[0-9a-f]{7,40})", re.ASCII)
-_PAGE = re.compile(r"github\.com/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", re.ASCII)
+_PAGE = re.compile(r"[^/]+/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", re.ASCII)
+"""The page of an issue or a pull request, which also has the short name `owner/repository#1`."""
 _NAME = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 _LIVE_MARKS = re.compile(rf"{_DOT}|@|:(?!\d)")
 """The characters without which no system recognizes an address."""

@@ -1,4 +1,4 @@
-"""Text without characters that nobody sees: they carry words past readers, and hide what an address leads to."""
+"""Text without invisible characters, which carry words past readers and hide the host of an address."""
 
 import re
 

@@ -52,14 +52,6 @@ Names = Annotated[
 """Names in order; a single name is a list with one item."""
 
 
-SHARED_HOSTS = frozenset(
-    {
-        "api.github.com", "app.slack.com", "bitbucket.org", "docs.google.com", "drive.google.com", "dropbox.com",
-        "forms.gle", "gist.github.com", "github.com", "gitlab.com", "notion.so", "raw.githubusercontent.com",
-        "sites.google.com", "slack.com", "www.notion.so", "youtube.com", "www.youtube.com",
-    }
-)  # fmt: skip
-"""Hosts on which anyone may have pages: an address there is a link only if the run read it."""
 _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?")
 
 
@@ -67,8 +59,6 @@ def _own_host(value: str) -> str:
     host = value.lower()
     if not _HOST.fullmatch(host):
         raise mistake(f"`{value[:80]}` is not a host.", "Write its name alone, such as wiki.example.com.")
-    if host in SHARED_HOSTS:
-        raise mistake(f"Anyone may have pages on {host}.", "Remove it; runs may link the addresses that they read.")
     return host
 
 

@@ -196,7 +196,7 @@ class Workflow(Strict):
     """The text that people read of an answer with `output`. `{field}` is replaced by a top-level field of the
     answer."""
     links: Hosts = Field(default=(), exclude_if=_is_empty)
-    """Hosts whose pages answers and other texts may link, in addition to those of defaults.yaml, such as
+    """Hosts with pages that answers and other texts may link, in addition to those of defaults.yaml, such as
     wiki.example.com."""
     private_channels: PrivateChannels = "reply_only"
     """Whether a run from a private channel may write elsewhere: only after asking (`reply_only`), always (`allow`) or
@@ -358,7 +358,7 @@ class Defaults(Strict):
     prompt_links: str | None = None
     """The link to edit a prompt: a URL with {file}. By default it leads to Gofer's own page of the prompt."""
     links: Hosts = ()
-    """Hosts whose pages answers and other texts of every workflow may link, such as wiki.example.com."""
+    """Hosts with pages that answers and other texts of every workflow may link, such as wiki.example.com."""
     ai_logs: str = ""
     """The public channel for summaries of all runs, as "#name" or id. By default Gofer posts no summaries."""
     log_links: str = ""

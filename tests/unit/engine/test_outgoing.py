@@ -17,7 +17,7 @@ async def run_of(made: MemoryRun) -> OwnedRun:
     return step
 
 
-async def test_run_links_what_it_read_and_nothing_that_its_model_wrote() -> None:
+async def test_run_links_addresses_that_were_read_before_its_model_wrote() -> None:
     run = await run_of(memory_run())
     run.note(MessageReceived("see https://held.example/a"))
     run.note(LlmResponse("https://evil.example/a", (), "stop", "m", Usage(), None, 0))
@@ -42,7 +42,7 @@ async def test_script_may_link_addresses_in_its_source() -> None:
     assert not live("https://status.example/later")
 
 
-async def test_answer_is_journaled_as_people_read_it() -> None:
+async def test_rebuilt_answer_is_journaled() -> None:
     run = await run_of(memory_run())
     concluded = RunConcluded("done", "", "[click](https://evil.example/a)", {"url": "https://evil.example/a"})
     shown = rebuilt_answer(run, concluded)

@@ -63,7 +63,7 @@ def test_results_that_a_model_composes_are_not_read() -> None:
     assert KEY in read(code, made, held, e.ToolResult("2.0", "ok", PAGE))
 
 
-def test_answer_of_a_subagent_brings_what_the_subagent_read() -> None:
+def test_answer_of_a_subagent_brings_addresses_that_the_subagent_read() -> None:
     assert KEY in read(answered(PAGE, (KEY,)), e.ToolResult("1.0", "ok", PAGE))
     assert KEY not in read(answered(PAGE), e.ToolResult("1.0", "ok", PAGE))
 

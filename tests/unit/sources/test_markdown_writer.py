@@ -18,7 +18,7 @@ from gofer.sources.markdown_writer import fenced, inline, write
         "a  \nb\nc",
     ],
 )
-def test_plain_markdown_is_written_as_it_was(text: str) -> None:
+def test_plain_markdown_is_written_unchanged(text: str) -> None:
     assert write(parse(text)) == text
 
 

@@ -128,7 +128,7 @@ def test_readings_find_the_links_that_the_gate_takes_away() -> None:
         "A page: https://wiki.example/b_(c).",
     ],
 )
-def test_links_that_were_read_stay_as_they_are(text: str, system: str) -> None:
+def test_read_links_stay_unchanged(text: str, system: str) -> None:
     assert rebuilt(text, LIVE) == text
     live = LIVE_LINKS[system](text)
     assert live
@@ -170,7 +170,7 @@ def test_texts_without_unread_links_stay_byte_for_byte(text: str) -> None:
         ("[note]: https://evil.example", "\\[note\\]: `evil[.]example`"),
     ],
 )
-def test_people_can_read_an_address_that_is_no_link(text: str, shown: str) -> None:
+def test_dead_address_stays_readable(text: str, shown: str) -> None:
     assert rebuilt(text, LIVE) == shown
 
 
@@ -272,6 +272,6 @@ def test_rebuilt_text_holds_no_picture_and_no_tag(text: str) -> None:
     assert visible(shown) == shown
 
 
-def test_key_of_an_address_is_the_same_however_the_parser_writes_it() -> None:
+def test_key_of_an_address_does_not_depend_on_its_encoding() -> None:
     address = "https://Wiki.Example/\u00e4 b".replace(" ", "%20")
     assert key_of(address) == key_of("http://wiki.example/%C3%A4%20b")

@@ -23,7 +23,7 @@ def found(text: str) -> list[str]:
         ("data: 10:30, e.g. v1.2.3, config.yaml, U.S., src/a.py, 3.5 %, PAY-412, #12, です。詳細は", []),
     ],
 )
-def test_addresses_are_found_without_the_punctuation_around_them(text: str, expected: list[str]) -> None:
+def test_addresses_are_found_without_the_punctuation_of_sentences(text: str, expected: list[str]) -> None:
     assert found(text) == expected
 
 
