@@ -361,10 +361,6 @@ class BabblingModel(RemoteModel):
         return replace(self, api=next(one for one in APIS if one == api))
 
     @override
-    def adding(self, fields: Mapping[str, object]) -> Model:
-        return self
-
-    @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
         request = json.loads(body)
         asked = FORMATS[self.api]
