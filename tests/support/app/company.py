@@ -75,10 +75,10 @@ class Company:
         bot = self.slack.workspace.bot.user
         return [m for m in self.thread(message) if m.user == bot and m.ts > message.ts]
 
-    async def ended(self, runs: int = 1) -> Sequence[Head]:
+    async def ended(self, runs: int = 1, seconds: float = 60) -> Sequence[Head]:
         """Return all runs, oldest first, once there are that many and all of them ended."""
         await self.slack.settled()
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(seconds):
             while True:
                 heads = await self.embedded.state.store.heads(1000, private=True)
                 if len(heads) >= runs and all(head.status not in UNFINISHED for head in heads):
