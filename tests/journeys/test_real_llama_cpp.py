@@ -23,7 +23,7 @@ from support.http import loopback
 
 pytestmark = pytest.mark.anyio
 PYTHON = ROOT / ".venv" / "llama" / "bin" / "python"
-SERVER = ROOT / "tests" / "support" / "processes" / "llama_server.py"
+SERVER = "support.processes.llama_server"
 ALTERNATING = ROOT / "tests" / "support" / "models" / "alternating.jinja"
 KEYS = f"window: {LEAST_WINDOW}, timeout: 600, parameters: {{max_completion_tokens: 60, seed: 7}}"
 SECONDS = 1_800.0
@@ -35,7 +35,8 @@ async def llama(*template: Path) -> AsyncGenerator[str]:
     """Serve the model with the least window, and with its own template or another; yield its base URL."""
     assert PYTHON.exists(), "make .venv/.llama installs llama.cpp and the model"
     process = await asyncio.create_subprocess_exec(
-        *(PYTHON, SERVER, str(LEAST_WINDOW), *template),
+        *(PYTHON, "-m", SERVER, str(LEAST_WINDOW), *template),
+        cwd=ROOT / "tests",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

@@ -53,7 +53,7 @@ RULES: Mapping[FailureClass, Rule] = {
     "too_large": Rule(
         "next",
         "The request is larger than the model accepts",
-        "set context.window of the workflow to the tokens that it takes",
+        "write the tokens that it takes as `window` of this model in agents/defaults.yaml",
         "This is more text than the model takes. Please ask about less at a time, or tell {owner}.",
     ),
     "roles": Rule(
