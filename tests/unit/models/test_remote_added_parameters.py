@@ -153,7 +153,7 @@ async def test_options_of_an_author_stay_beside_the_question_about_the_cache() -
         (CLAUDE, "messages", MessageCreateParamsNonStreaming),
     ],
 )
-async def test_sdk_takes_what_is_added(base_url: str, api: str, form: type[object]) -> None:
+async def test_sdk_takes_added_parameters(base_url: str, api: str, form: type[object]) -> None:
     body = BODY.replace(b'"m"', b'"gpt-5.6"')
     async with endpoint(base_url, api) as (asked, seen):
         await asked.adding({"output_schema": CLOSED, "previous_response": "id_1"}).ask(body, 5)
