@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.models.formats.format import native_api
+from gofer.models.formats.format import is_vendors_own, native_api
 from gofer.models.formats.responses import gpt_version
 from gofer.models.served_model import DEFAULT, Endpoint
 from gofer.values.canonical_json import as_object
@@ -42,6 +42,14 @@ _UNKNOWN: Mapping[str, tuple[str, ...]] = {
     "chat_completions": (),
 }
 """The parameters that a format does not have."""
+_PENALTIES = ("frequency_penalty", "presence_penalty", "logit_bias", "n")
+_OF_SERVERS = ("top_k", "min_p", "repetition_penalty")
+_NOT_AT_VENDORS: Mapping[str, tuple[str, ...]] = {
+    "responses": (*_PENALTIES, *_OF_SERVERS, "stop"),
+    "messages": (*_PENALTIES, *_OF_SERVERS, "logprobs", "top_logprobs"),
+    "chat_completions": _OF_SERVERS,
+}
+"""The parameters that the request types of the vendors' packages lack. Other servers take some of them."""
 _SAMPLING = ("temperature", "top_p")
 """The parameters that OpenAI refuses of a model that thinks."""
 _OR_REST = ", or write `reasoning: {effort: none}`"
@@ -73,7 +81,10 @@ def refusals(model: str, at: Endpoint, params: Mapping[str, object], *, has_tool
     """
     api = format_of(at)
     effort = as_object(params.get("reasoning")).get("effort")
-    for name in sorted({*params} & {*_UNKNOWN.get(api, ())}):
+    lacking = {*_UNKNOWN.get(api, ())}
+    if is_vendors_own(at.base_url, api):
+        lacking |= {*_NOT_AT_VENDORS[api]}
+    for name in sorted({*params} & lacking):
         yield Refusal(name, f"The format `{api}`, in which `{model[:80]}` is asked, refuses `{name}`.", _LEAVE_OUT)
     match native_api(at.base_url):
         case "responses":

@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 
 import pytest
+from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+from openai.types.chat.completion_create_params import CompletionCreateParamsNonStreaming
+from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
+from pydantic import TypeAdapter
 
 from gofer.models.refusals import refusals
 from gofer.models.served_model import DEFAULT, OPENAI, Endpoint
@@ -51,10 +55,35 @@ def test_tools_with_thoughts_are_refused_on_chat_completions_of_openai(
 
 @pytest.mark.parametrize(
     ("at", "expected"),
-    [(ANTHROPIC, ["seed", "temperature", "top_k", "top_p"]), (NATIVE, ["seed"]), (GATEWAY, []), (OPENAI_CHAT, [])],
+    [
+        (ANTHROPIC, ["seed", "temperature", "top_k", "top_p"]),
+        (NATIVE, ["seed", "top_k"]),
+        (GATEWAY, []),
+        (OPENAI_CHAT, ["top_k"]),
+    ],
 )
 def test_parameters_that_a_format_does_not_have_are_refused(at: Endpoint, expected: list[str]) -> None:
     assert refused("some-model", at, SAMPLED) == expected
+
+
+@pytest.mark.parametrize(
+    ("at", "form"),
+    [
+        (NATIVE, ResponseCreateParamsNonStreaming),
+        (OPENAI_CHAT, CompletionCreateParamsNonStreaming),
+        (ANTHROPIC, MessageCreateParamsNonStreaming),
+    ],
+)
+def test_parameters_are_refused_at_a_vendor_if_the_types_of_its_package_lack_them(
+    at: Endpoint, form: type[object]
+) -> None:
+    # The format Messages writes `stop` as `stop_sequences`.
+    every = ("seed", "temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty")
+    every += ("repetition_penalty", "logit_bias", "n", "top_logprobs")
+    adapter: TypeAdapter[Mapping[str, object]] = TypeAdapter(form)
+    properties = adapter.json_schema()["properties"]
+    lacking = sorted({*every} - {*properties})
+    assert refused("some-model", at, dict.fromkeys(every, 1)) == lacking
 
 
 def test_sampling_is_refused_of_a_model_that_thinks() -> None:

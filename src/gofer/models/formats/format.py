@@ -87,7 +87,7 @@ def native_api(base_url: str) -> Api:
     return _VENDORS.get(urlsplit(base_url).hostname or "", ("chat_completions",))[0]
 
 
-def is_vendors_own(base_url: str, api: Api) -> bool:
+def is_vendors_own(base_url: str, api: str) -> bool:
     """Return whether a base URL is a vendor's own, asked in a format that the vendor defines."""
     return api in _VENDORS.get(urlsplit(base_url).hostname or "", ())
 
