@@ -74,9 +74,7 @@ def test_parameters_that_a_format_does_not_have_are_refused(at: Endpoint, expect
         (ANTHROPIC, MessageCreateParamsNonStreaming),
     ],
 )
-def test_parameters_are_refused_at_a_vendor_if_the_types_of_its_package_lack_them(
-    at: Endpoint, form: type[object]
-) -> None:
+def test_parameters_outside_the_types_of_a_vendor_are_refused_at_its_address(at: Endpoint, form: type[object]) -> None:
     # The format Messages writes `stop` as `stop_sequences`.
     every = ("seed", "temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty")
     every += ("repetition_penalty", "logit_bias", "n", "top_logprobs")
