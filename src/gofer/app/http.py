@@ -126,8 +126,8 @@ RESPONSE_LIMIT = FILE_BYTES + 1_000_000
 """The most bytes read of any response. It exceeds the limit of a file, so a large file has its own error."""
 
 
-POOLS = 20
-POOL_SIZE = 10
+POOLS = 40
+POOL_SIZE = 5
 """The number of connection pools, and of connections in each. Small pools, because each request scans its pool."""
 
 

@@ -2,16 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import cast
 
 import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, Omit
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, Omit, RequestOptions
 from typing_extensions import override
 
 from gofer.models.transport import Headers, Plain, Transport
 
 _UNSENT = {name: Omit() for name in ("Authorization", "X-Stainless-Retry-Count", "X-Stainless-Read-Timeout")}
 """Headers that the client adds to each request that does not leave them out."""
+
+_OPTIONS: RequestOptions = {
+    "security": {},
+    "max_retries": 0,
+    "timeout": None,
+    "follow_redirects": False,
+    # What a request does not use is said too, because the package spends time on each missing option.
+    "params": {},
+    "idempotency_key": "",
+    "synthesize_event_and_data": False,
+    "stream_mode": "legacy",
+}
+"""The options of every request. The key of idempotency is for repeated requests, and no request is repeated."""
 
 
 def openai_client(plain: Plain) -> Transport:
@@ -57,7 +71,7 @@ class _OpenAI(Transport):
                 url,
                 cast_to=httpx2.Response,
                 content=body,
-                options={"headers": {**_UNSENT, **headers}, "security": {}, "max_retries": 0, "timeout": None},
+                options={**_OPTIONS, "headers": {**_UNSENT, **headers}},
             )
         except APIStatusError as error:
             return error.response
@@ -72,12 +86,13 @@ class _Sender(httpx2.AsyncClient):
         # A transport that sends nothing, so that no certificates are read a second time.
         super().__init__(transport=httpx2.AsyncBaseTransport(), trust_env=False)
         self._plain = plain
+        self._url = cache(httpx2.URL)
 
     @override
     def build_request(
         self, method: str, url: httpx2.URL | str, *, content: object = None, headers: object = None, **_: object
     ) -> httpx2.Request:
-        return self._plain.request(str(url), cast(Headers, headers), cast(bytes, content))
+        return self._plain.request(self._url(url), cast(Headers, headers), cast(bytes, content))
 
     @override
     async def send(

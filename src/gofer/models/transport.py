@@ -49,7 +49,7 @@ class Plain(Transport):
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> httpx2.Response:
         return await self.send(self.request(url, headers, body))
 
-    def request(self, url: str, headers: Headers, body: bytes) -> httpx2.Request:
+    def request(self, url: httpx2.URL | str, headers: Headers, body: bytes) -> httpx2.Request:
         """Return a request with these headers and the two that HTTP needs, Host and Content-Length."""
         # Not `build_request`, which merges the headers and cookies of the client into each request.
         return httpx2.Request("POST", url, content=body, headers=headers, extensions=_NO_TIMEOUTS)
