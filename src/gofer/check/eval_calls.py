@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gofer.check.mock_forms import differences, form_of
-from gofer.check.names import argument_hint
-from gofer.check.tools import Holder, granted, tool_hint
+from gofer.check.tools import Holder, argument_hint, granted, tool_hint
 from gofer.evals.case_begin import DecisionPoint
 from gofer.evals.eval_file import Case, Eval, Expectations, Mocks, RequiredCall
 from gofer.evals.matcher_mistakes import check_matcher

@@ -1,13 +1,13 @@
 """Mistakes in the code of prompts and skills: names of tools, arguments, skills, subagents and files."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gofer.check.code_in_markdown import Call, Code, Word, code_in, prose
 from gofer.check.dead_names import Former, ToolNames, misspelt
-from gofer.check.tools import Holder, granted
+from gofer.check.tools import Holder, argument_hint, granted
 from gofer.tools.definition import AnyTool
 from gofer.workflows.file_text import templates
 from gofer.workflows.mistake import START, Mistake, Place
@@ -194,15 +194,6 @@ def _call(page: Page, call: Call, known: Known, words: Collection[str]) -> Itera
                 yield from _subagent(page, text, known)
             case _:
                 pass
-
-
-def argument_hint(argument: str, fields: Sequence[str]) -> str:
-    """Return the hint for an argument that a tool does not have. `fields` are its arguments."""
-    if meant := close_match(argument, fields, 0.6):
-        return f"Write `{meant}`."
-    if fields:
-        return f"Its arguments are: {', '.join(fields[:12])}."
-    return "The tool has no arguments; remove it."
 
 
 def _tool(page: Page, word: Word, known: Known) -> Iterator[Mistake]:

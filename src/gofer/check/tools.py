@@ -1,13 +1,18 @@
 """Mistakes in lists of tools, and the tools, skills and subagents that a workflow or subagent has."""
 
-from collections.abc import Collection, Iterator, Mapping
+import contextlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
 from gofer.tools.definition import AnyTool
-from gofer.values.canonical_json import as_list, as_object
+from gofer.values.canonical_json import as_list, as_object, encode_text
+from gofer.workflows.grants import NOT_GIVEN
 from gofer.workflows.mistake import Mistake
-from gofer.workflows.sentences import close_match
+from gofer.workflows.sentences import close_match, value_at
 from gofer.workflows.yaml_source import Loc, Source
 
 
@@ -38,8 +43,39 @@ def check_tools(source: Source, tools: Mapping[str, AnyTool]) -> Iterator[Mistak
             message = f"There is no tool `{name[:80]}`."
             yield Mistake(source.file, place, "unknown-tool", message, tool_hint(name, tools))
         seen.add(name)
+        if name in tools:
+            yield from _check_bounds(source, loc, tools[name])
     yield from _named(source, ("approve", "tools"), as_object(source.fields.get("approve")).get("tools"), seen, tools)
     yield from _named(source, ("requires",), source.fields.get("requires"), seen, tools)
+
+
+def _check_bounds(source: Source, loc: Loc, tool: AnyTool) -> Iterator[Mistake]:
+    """Yield the mistakes in the bounds of a tool's arguments."""
+    fields = tool.arguments.model_fields
+    for name, bound in as_object(as_object(value_at(source, loc)).get("arguments")).items():
+        path = (*loc, "arguments", name)
+        if name not in fields:
+            message = f"`{tool.name}` has no argument `{name[:80]}`."
+            yield Mistake(source.file, source.key(path), "unknown-argument", message, argument_hint(name, list(fields)))
+        elif bound == NOT_GIVEN and fields[name].is_required():
+            message = f"`{tool.name}` needs its argument `{name}`, so no call could be made."
+            hint = "Write the value that it must have."
+            yield Mistake(source.file, source.place(path), "unknown-value", message, hint)
+        elif bound != NOT_GIVEN:
+            written = [value for value in as_list(bound) or [bound] if isinstance(value, str | int | float)]
+            for value in [value for value in written if not _takes(fields[name], value)][:1]:
+                message = f"`{name}` of `{tool.name}` cannot be `{encode_text(value)[:80]}`."
+                yield Mistake(source.file, source.place(path), "unknown-value", message, "Write a value that it takes.")
+
+
+def _takes(field: FieldInfo, value: object) -> bool:
+    """Return whether an argument takes a value, or a list of such values."""
+    adapter = TypeAdapter[object](Annotated[field.annotation, field])
+    for written in (value, [value]):
+        with contextlib.suppress(ValidationError):
+            adapter.validate_python(written)
+            return True
+    return False
 
 
 def _named(
@@ -71,6 +107,15 @@ def tool_hint(name: str, tools: Collection[str]) -> str:
     if "*" in name:
         return "List each tool by its name, because tools have no patterns."
     return "docs/workflow-file.md lists the tools that exist."
+
+
+def argument_hint(argument: str, fields: Sequence[str]) -> str:
+    """Return the hint for an argument that a tool does not have. `fields` are its arguments."""
+    if meant := close_match(argument, fields, 0.6):
+        return f"Write `{meant}`."
+    if fields:
+        return f"Its arguments are: {', '.join(fields[:12])}."
+    return "The tool has no arguments; remove it."
 
 
 @dataclass(frozen=True, slots=True)

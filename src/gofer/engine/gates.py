@@ -15,7 +15,8 @@ from gofer.models.failures import RULES
 from gofer.projections.conversation import Conversation, Flaw
 from gofer.projections.progress import Progress
 from gofer.projections.repetition import Repetition
-from gofer.tools.definition import ANYWHERE, SEARCH, AnyTool
+from gofer.tools.argument_bounds import beyond_bounds
+from gofer.tools.definition import ANYWHERE, SEARCH, AnyTool, Arguments
 from gofer.tools.plan import plan_after
 from gofer.values.amounts import counted
 from gofer.values.errors import GoferError, ToolError
@@ -176,9 +177,21 @@ def permission(call: str, ask: ToolAsk, granted: Mapping[str, AnyTool]) -> Permi
             known = f"Find the right one with {SEARCH}."
         return Refused(call, f"There is no tool {ask.tool[:64]!r} here. {known}", code="unknown_tool")
     try:
-        return Permitted(call, tool, tool.parse(ask.arguments))
+        return Permitted(call, tool, arguments_of(tool, ask.arguments))
     except ToolError as error:
-        return Refused(call, error.message_to_model, code="broken")
+        return Refused(call, error.message_to_model, code=error.code or "broken")
+
+
+def arguments_of(tool: AnyTool, asked: str | Mapping[str, object]) -> Arguments:
+    """Return the arguments that a model or a script asks for.
+
+    Raises ToolError for arguments that the tool does not take, or that the workflow file does not allow.
+    """
+    arguments: Arguments = tool.parse(asked)
+    if wrong := beyond_bounds(arguments, tool.bounds):
+        text = f"{tool.name} was not called: the rule `arguments` of this workflow bounds it: {wrong}."
+        raise ToolError(f"{text} Call it so, or continue without it.", code="bounded")
+    return arguments
 
 
 def not_carried_out(call: str, conversation: Conversation) -> Refused | None:

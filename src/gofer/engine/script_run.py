@@ -252,7 +252,9 @@ class ScriptRun(Run):
                 names = ", ".join(self._granted) or "none"
                 known = f"The tools of this workflow: {names}."
                 raise ToolError(f"There is no tool {asked.tool[:64]!r} here. {known}", code="unknown_tool")
-            item = Permitted(asked.call, tool, tool.parse(asked.arguments), asked.arguments, for_script=True)
+            item = Permitted(
+                asked.call, tool, gates.arguments_of(tool, asked.arguments), asked.arguments, for_script=True
+            )
             return await self._step.call(item, self._provenance, partial(self._check_call, asked, item))
         except ToolError as error:
             return self._refused(asked, error.message_to_model, error.code or "broken")

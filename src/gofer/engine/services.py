@@ -158,7 +158,7 @@ def granted_tools(
     """Return those of all tools that the runs of a workflow may call, as `Services.granted` does."""
     kinds = _kinds(workflow, skills)
     base = [tool for kind in kinds for tool in tools.values() if tool.base == kind]
-    listed = [tools[name] for name in workflow.tool_names if name in tools]
+    listed = [_within_bounds(tools[grant.name], grant) for grant in workflow.tools if grant.name in tools]
     # The tools that most runs share come first, so that the requests of all workflows begin with the same bytes.
     return {tool.name: tool for tool in [*base, *listed] if not tool.internal}
 
@@ -179,6 +179,12 @@ def _bounded(grant: Grant, tool: AnyTool | None) -> Grant:
     if grant.most is not None or tool is None or tool.effect == "read":
         return grant
     return grant.model_copy(update={"most": MOST_WRITES})
+
+
+def _within_bounds(tool: AnyTool, grant: Grant) -> AnyTool:
+    if not grant.arguments:
+        return tool
+    return replace(tool, bounds=grant.arguments)
 
 
 def offered_tools(tools: Mapping[str, AnyTool], loaded: Loaded) -> Sequence[AnyTool]:

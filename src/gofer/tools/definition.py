@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from gofer.journal.entries import Effect
 from gofer.journal.workspace_entries import Fact
 from gofer.projections.workspace import Workspace
+from gofer.tools.argument_bounds import bounded_parameters
 from gofer.tools.argument_schema import parameters_of, sentences
 from gofer.tools.file_access import Files, NoFiles
 from gofer.tools.places import Origin, Place, Writes
@@ -22,6 +23,7 @@ from gofer.values.missing import Missing
 from gofer.values.outside import Clock, Http
 from gofer.values.secret import Secret
 from gofer.values.visible import VisibleKind
+from gofer.workflows.grants import Bound, Bounds
 from gofer.workflows.skill import Skill
 
 A = TypeVar("A", bound="Arguments")
@@ -295,6 +297,8 @@ class Tool(Generic[A]):
     from the state of the call if it keeps one."""
     keeps_state: bool = False
     """Whether the mock reads and changes the state of its system, which a world of evals sets up."""
+    bounds: Bounds = field(default_factory=dict[str, Bound])
+    """The bounds that a workflow file sets for arguments."""
     unusable: str = ""
     """Why no call of the tool can work in this process; empty for a usable tool. Runs that have it do not begin."""
 
@@ -331,8 +335,8 @@ class Tool(Generic[A]):
             )
 
     def schema(self) -> dict[str, object]:
-        """Return the tool as a Chat Completions request lists it."""
-        parameters = parameters_of(self.arguments)
+        """Return the tool as a Chat Completions request lists it, within the bounds of the workflow file."""
+        parameters = bounded_parameters(parameters_of(self.arguments), self.bounds)
         function = {"name": self.name, "description": self.description, "parameters": parameters}
         return {"type": "function", "function": function}
 

@@ -1,14 +1,24 @@
 """The tools that a workflow's runs may call, how often, and who must approve their calls."""
 
 import re
-from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar, Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError, PydanticKnownError
 
 from gofer.values.canonical_json import as_object
-from gofer.workflows.form_parts import Name, Names, Strict, Whole, listed
+from gofer.workflows.form_parts import Name, Names, Strict, Whole, listed, mistake
 
 Once = Literal["per_message"]
 """How many effects a tool may have: one for each message, issue or page, however many people ask for it."""
@@ -19,13 +29,34 @@ _LONGEST = 30 * 86_400_000
 _APPROVER = r"requester|@[a-z0-9._-]{1,80}|[USW][A-Z0-9]{6,}"
 
 
+NOT_GIVEN = "none"
+"""The bound of an argument that no call may give."""
+
+Value = StrictStr | StrictBool | StrictInt | StrictFloat
+
+
+def _checked_bound(value: object) -> object:
+    values: Sequence[object] = (value,)
+    if isinstance(value, list | tuple):
+        values = cast(Sequence[object], value)
+    if not values or not all(isinstance(one, str | int | float) for one in values):
+        raise mistake("An argument is bounded by one value, by a list of values, or by `none`.", "Write one of them.")
+    return value
+
+
+Bound = Annotated[Value | tuple[Value, ...], BeforeValidator(_checked_bound)]
+"""The bound of an argument: the value that it must have, the values of which it may have one, or `none`."""
+
+Bounds = Mapping[str, Bound]
+"""The bounds of a tool's arguments, by argument."""
+
 MOST_WRITES = 3
 """How often a run under a model calls a tool that writes, if its workflow file does not say."""
 
 
 def _is_unset(value: object) -> bool:
     """Return whether an option has no value: a bundle without the option keeps the hash that it had before."""
-    return value is None
+    return value is None or value == {}
 
 
 class ToolOptions(Strict):
@@ -36,13 +67,16 @@ class ToolOptions(Strict):
     most: Whole | None = Field(default=None, ge=1)
     """How many calls of the tool a run and its subagents may make; by default 3 if a model decides and the tool writes,
     else as many as the limits allow."""
+    arguments: dict[Name, Bound] = Field(default_factory=dict[str, Bound])
+    """Bounds of arguments: a value that an argument must have, a list of which it may have one, or `none` if no call
+    may give it."""
 
 
 class Grant(Strict):
     """A tool that a workflow's runs may call."""
 
     MEMBER: ClassVar[str] = "an option of a tool"
-    LISTED: ClassVar[str] = "The options of a tool are `once` and `most`."
+    LISTED: ClassVar[str] = "The options of a tool are `once`, `most` and `arguments`."
 
     name: Name
     """The name of the tool."""
@@ -50,6 +84,8 @@ class Grant(Strict):
     """How many effects the tool may have; without it there is no limit."""
     most: int | None = Field(default=None, exclude_if=_is_unset)
     """How many calls of the tool a run and its subagents may make; without it there is no limit."""
+    arguments: dict[str, Bound] = Field(default_factory=dict[str, Bound], exclude_if=_is_unset)
+    """The bounds of arguments."""
 
     @model_validator(mode="before")
     @classmethod
@@ -80,9 +116,11 @@ def most_calls(grants: Sequence[Grant], tool: str) -> int | None:
 
 def _below(name: str, error: ErrorDetails) -> InitErrorDetails:
     """Return an error in the options of a tool, with the name of the tool in its path."""
-    return InitErrorDetails(
-        type=error["type"], loc=(name, *error["loc"]), input=error["input"], ctx=error.get("ctx", {})
-    )
+    context = error.get("ctx", {})
+    kind: str | PydanticCustomError = error["type"]
+    if kind == "sentence":
+        kind = mistake(str(context["message"]), str(context["hint"]))
+    return InitErrorDetails(type=kind, loc=(name, *error["loc"]), input=error["input"], ctx=context)
 
 
 def _unchanged(value: object) -> object:

@@ -41,6 +41,10 @@ CLOCKS_APART = 300.0
 _NO_DESCRIPTION = "Its form has no description, so the text"
 
 
+_ARGUMENTS = frozenset({"labels", "assignee", "priority"})
+"""Further fields with an argument, which `fields` never sets: a workflow file may bound the argument."""
+
+
 class CreateIssue(Arguments):
     """The new issue, and its project."""
 
@@ -82,7 +86,7 @@ async def jira_create_issue(api: JiraApi, call: Call, arguments: CreateIssue) ->
     form: Form | None = None
     if arguments.fields:
         form = await form_of_new(site, arguments.type)
-        fields |= await form_values(site, form, arguments.fields, OWN | fields.keys())
+        fields |= await form_values(site, form, arguments.fields, OWN | _ARGUMENTS)
     text: Fields = {}
     if arguments.description:
         text = {"description": document(arguments.description, call.provenance)}
