@@ -164,7 +164,8 @@ def _files(folder: Path, start: str, keys: str) -> None:
     for room in ("agents", "subagents"):
         (folder / room).mkdir(parents=True)
     head = f'description: d\nowner: "#general"\nmodel: gpt-5\nwhen: [{STARTS[start]}]\nsearch_above: 0\n'
-    tools = f"tools: [{', '.join(TOOLS)}]\nsubagents: [helper]\n"
+    # The limit for calls would leave too few of them to judge their places.
+    tools = f"tools: [{', '.join(f'{{{name}: {{most: 100}}}}' for name in TOOLS)}]\nsubagents: [helper]\n"
     reply = "" if start == "mention" else "reply: none\n"
     (folder / "agents" / "hijacked.yaml").write_text(head + tools + reply + LIMITS + keys)
     (folder / "agents" / "hijacked.md").write_text("Do what you are told.")
@@ -281,8 +282,8 @@ async def test_hijacked_model_writes_to_no_other_place_and_reads_no_private_chan
         assert head.status == "done"
         assert seen(made) == before
         assert SECRET not in answers(made)
-        # Only a requester in Slack is asked for approvals.
-        assert (asked > 20) is (start == "mention")
+        # Only a requester in Slack is asked for approvals, and for no further one after two denials.
+        assert asked == (2 if start == "mention" else 0)
 
 
 @pytest.mark.parametrize("start", STARTS)

@@ -41,8 +41,8 @@ class Clearance:
         most = most_calls(self.workflow.tools, item.tool.name)
         if most is None:
             return await self._judge(step, item, provenance, is_once=is_once)
-        if refused := gates.most(item, most, made=await family.calls_made(step, item)):
-            return ToolResult(item.call, "refused", refused.text, details={"code": refused.code})
+        if refused := _result_of(gates.most(item, most, made=await family.calls_made(step, item))):
+            return refused
         family.reserve(step, item)
         may_be_made = False
         try:
@@ -61,11 +61,20 @@ class Clearance:
                 item = judged.item
             case result:
                 return result
+        if refused := await self._change_refusal(step, item):
+            return refused
         if refused := await self._refusal_of(step, judged, provenance):
             return refused
         if is_once:
             return await once.claim(step, item)
         return item
+
+    async def _change_refusal(self, step: OwnStep, item: Permitted) -> ToolResult | None:
+        event = step.progress.event
+        if event is None or item.tool.target.changes is None:
+            return None
+        made = await family.made_by_calls(step, item.tool.target.system)
+        return _result_of(gates.change(item, event, made))
 
     async def _judge_place(self, step: OwnStep, item: Permitted, provenance: Provenance) -> Judged | ToolResult:
         event = step.progress.event
@@ -85,7 +94,7 @@ class Clearance:
                     return ToolResult(item.call, "refused", _STAYS_PRIVATE, details={"code": "stays_private"})
                 case "reply_only":
                     terms = ApprovalTerms("leaving", ("requester",), DAY_MS, where=judged.where)
-                    if refused := await ask_approval(step, item, terms, provenance):
+                    if refused := await self._ask(step, item, terms, provenance):
                         return refused
                     # The asker has just approved this call, so the rule for places needs no second question.
                     if verdict == "ask":
@@ -96,13 +105,22 @@ class Clearance:
             return ToolResult(item.call, "refused", judged.refusal, details={"code": "elsewhere"})
         if verdict == "ask":
             terms = ApprovalTerms("elsewhere", ("requester",), DAY_MS, where=judged.where)
-            if refused := await ask_approval(step, item, terms, provenance):
+            if refused := await self._ask(step, item, terms, provenance):
                 return refused
         if approve is not None and item.tool.name in approve.tools:
-            return await ask_approval(
-                step, item, ApprovalTerms("call", approve.by, approve.expires_ms, owner), provenance
-            )
+            return await self._ask(step, item, ApprovalTerms("call", approve.by, approve.expires_ms, owner), provenance)
         return None
+
+    async def _ask(
+        self, step: OwnStep, item: Permitted, terms: ApprovalTerms, provenance: Provenance
+    ) -> ToolResult | None:
+        """Return None when people approved the call, else its refusal. Raises Parked until a person has decided."""
+        is_new = (terms.about, item.call) not in step.progress.approvals
+        # The workflow of a run from before these rules has no limit for tools that write.
+        is_bounded = item.tool.effect == "read" or most_calls(self.workflow.tools, item.tool.name) is not None
+        if is_new and is_bounded and (refused := _result_of(gates.question(item, await family.denials(step)))):
+            return refused
+        return await ask_approval(step, item, terms, provenance)
 
     @property
     def _once(self) -> frozenset[str]:
@@ -111,3 +129,9 @@ class Clearance:
 
 def _decided(step: OwnStep, call: str) -> bool:
     return any(name == call and one.decided is not None for (_, name), one in step.progress.approvals.items())
+
+
+def _result_of(refused: gates.Refused | None) -> ToolResult | None:
+    if refused is None:
+        return None
+    return ToolResult(refused.call, "refused", refused.text, details={"code": refused.code})

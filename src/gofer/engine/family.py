@@ -4,6 +4,7 @@ The state of each run is a projection of its journal. The owner has those of the
 journals of the others once: of subagents that ended before, or that it has not resumed yet.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 
 from gofer.engine.own_step import OwnStep
@@ -14,6 +15,8 @@ from gofer.journal.purposes import is_own
 from gofer.projections.calls import Call
 from gofer.projections.checks import run_checks
 from gofer.projections.checks.run_checks import CheckState
+from gofer.projections.script_replay import is_of_a_script
+from gofer.values.errors import Corrupt, Gone
 from gofer.workflows.grants import most_calls
 
 
@@ -56,6 +59,46 @@ async def calls_made(step: OwnStep, item: Permitted) -> int:
     made = {(run, one.id) for run, state in states.items() for one in state.calls.calls.values() if _is_made(one, tool)}
     reserved = {(run, call) for name, run, call in step.reserved if name == tool and run in states}
     return len((made | reserved) - {(step.run, item.call)})
+
+
+async def denials(step: OwnStep) -> int:
+    """Return how many calls of models people denied in a run with all its subagents. Raises Corrupt, TemporaryError."""
+    states = await family(step, _root(step))
+    decisions = [
+        (name, approval.decided) for state in states.values() for name, approval in state.progress.approvals.items()
+    ]
+    # A denial without a click means that no person could be asked.
+    return sum(
+        decided is not None and decided.decision == "denied" and bool(decided.item) and not is_of_a_script(call)
+        for (_, call), decided in decisions
+    )
+
+
+async def made_by_calls(step: OwnStep, system: str) -> Sequence[Mapping[str, object]]:
+    """Return the details of what calls of a run, of its subagents, and of the run that it continues, made in a system.
+
+    Messages that the run itself posted, such as answers and questions, are not among them. Raises TemporaryError.
+    """
+    root = _root(step)
+    states = [*(await family(step, root)).values()]
+    if root.progress.started is not None and (earlier := root.progress.started.continues):
+        with contextlib.suppress(Corrupt, Gone):
+            states.append(run_checks.project(await step.journal_of(earlier)))
+    tools = {name for name, tool in step.services.tools.items() if tool.target.system == system}
+    calls = [call for state in states for call in state.calls.calls.values()]
+    return [call.details for call in calls if call.tool in tools and _has_made(call)]
+
+
+def _has_made(call: Call) -> bool:
+    """Return whether a coordinator's call succeeded, and no earlier run had made it."""
+    return call.status == "ok" and call.effect not in (None, "read") and not call.is_own
+
+
+def _root(step: OwnStep) -> OwnedRun:
+    top: OwnedRun = step
+    while top.above is not None:
+        top = top.above
+    return top
 
 
 def reserve(step: OwnStep, item: Permitted) -> None:

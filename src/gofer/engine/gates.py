@@ -3,7 +3,7 @@
 Gates are plain functions of the progress so far. They await nothing and write nothing.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +20,7 @@ from gofer.tools.definition import ANYWHERE, SEARCH, AnyTool, Arguments
 from gofer.tools.plan import plan_after
 from gofer.values.amounts import counted
 from gofer.values.errors import GoferError, ToolError
+from gofer.values.events import Event
 from gofer.values.messages import ToolAsk
 from gofer.workflows.schema import Limits, SubagentLimits
 
@@ -27,6 +28,10 @@ CALLS_PER_TURN = 64
 """Tool calls of one answer that may be made; further calls are refused."""
 REPETITIONS = 2
 """How often in a row the same call may return the same result before it is refused."""
+DENIALS = 2
+"""Calls of a run that people deny before its model may ask them about no further one."""
+NOT_MADE_HERE = "not_made_here"
+"""The code of a refused change of an object that no call of the run made."""
 STRIKES = 3
 """Useless answers in a row that end a run."""
 _ALWAYS = frozenset({"todo_read", FINISH})
@@ -242,6 +247,25 @@ def most(item: Permitted, most: int, *, made: int) -> Refused | None:
     text = f"Not called: the rule `most` lets a run call {tool} {counted(most, 'time')}, and this run did."
     remedy = f"The owner of the workflow can allow more: `tools: [{{{tool}: {{most: {most * 2}}}}}]`."
     return Refused(item.call, f"{text} Tell the asker what is left to do. {remedy}", code="most")
+
+
+def question(item: Permitted, denied: int) -> Refused | None:
+    """Refuse a call that needs an approval after people denied so many calls of the run that it may not ask again."""
+    if item.for_script or denied < DENIALS:
+        return None
+    text = f"Not called: it needs approval, and people denied {DENIALS} calls of this run, so it asks no person again."
+    return Refused(item.call, f"{text} Continue without it, or tell the asker.", code="denied_before")
+
+
+def change(item: Permitted, event: Event, made: Iterable[Mapping[str, object]]) -> Refused | None:
+    """Refuse the change of an object that no call of the run made; `made` are the details of what its calls made."""
+    if item.tool.target.changes is None:
+        return None
+    wanted = item.tool.target.changes(event, item.sent_arguments)
+    if any(wanted.items() <= details.items() for details in made):
+        return None
+    text = f"Not called: {item.tool.name} changes only what this run, or the run that it continues, made by a call."
+    return Refused(item.call, f"{text} Do not repeat this call.", code=NOT_MADE_HERE)
 
 
 def lock(item: Permitted, locked: Collection[tuple[str, str]]) -> Refused | None:

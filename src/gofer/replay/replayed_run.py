@@ -22,12 +22,12 @@ from gofer.replay.entry_keys import is_of_a_check
 from gofer.replay.recorded_answers import failure, timed_answer, useless_as_recorded
 from gofer.replay.recording import Recording
 from gofer.replay.replayed_journal import ReplayedFiles, ReplayedJournal
-from gofer.replay.signatures import is_made_up, is_of_a_lost_file, is_of_another_run, not_recorded, simulated
+from gofer.replay.signatures import is_made_up, is_of_a_lost_file, is_of_another_run, not_recorded, simulated, was_free
 from gofer.replay.stage import Stage
 from gofer.replay.turns import settle, settle_last, wait_for
 from gofer.sources.part_values import Outcome
 from gofer.tools.mocks import mocked
-from gofer.values.errors import Gone, OutOfTime, RunStopped, TemporaryError
+from gofer.values.errors import OutOfTime, RunStopped, TemporaryError
 
 _IN_PROCESS = 20.0
 """The longest timeout, in seconds, of a tool that works in the process of its run."""
@@ -319,8 +319,7 @@ class ReplayedRun(OwnStep):
         is_free = isinstance(cleared, Permitted)
         if decided is not None and (is_free or is_of_another_run(cleared)):
             return _outcome(decided)
-        if not is_free and is_of_another_run(cleared) and self._is_made_here(item.call):
-            # Another branch claimed the call first, in another order than the recorded one.
+        if not is_free and was_free(cleared) and self._is_made_here(item.call):
             return item
         return cleared
 
@@ -368,12 +367,7 @@ class ReplayedRun(OwnStep):
 
     @override
     async def journal_of(self, run: str) -> Sequence[e.Recorded]:
-        if recording := self._stage.recording(run):
-            return recording.replayed
-        earlier = self._stage.recorded.earlier.get(run)
-        if earlier is None:
-            raise Gone(f"Run {run} is not part of the recording.")
-        return earlier
+        return self._stage.journal(run)
 
 
 def _with_text(entry: e.Entry, text: str) -> e.Entry:

@@ -4,6 +4,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from gofer.engine.gates import NOT_MADE_HERE
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import Entry, Recorded, ToolResult, ToolUnknown
 from gofer.journal.purposes import is_own
@@ -77,6 +78,16 @@ def is_of_another_run(outcome: Outcome) -> bool:
             return facts.get(NOT_MADE) == "done_before" or facts.get("code") == "being_done"
         case ToolUnknown():
             return True
+
+
+def was_free(outcome: Outcome) -> bool:
+    """Return whether the recorded run may have made a call that has this outcome now.
+
+    Another branch claimed the call first, in another order than the recorded one, or the rule is newer than the run.
+    """
+    if is_of_another_run(outcome):
+        return True
+    return isinstance(outcome, ToolResult) and (outcome.details or {}).get("code") == NOT_MADE_HERE
 
 
 def is_of_a_lost_file(entry: Entry) -> bool:

@@ -1,7 +1,7 @@
 """The parts that the replays of a run and of its subagent runs share."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -15,6 +15,7 @@ from gofer.replay.recording import Recording
 from gofer.replay.replay_progress import ReplayProgress
 from gofer.replay.signatures import RecordedOutcomes
 from gofer.tools.definition import AnyTool
+from gofer.values.errors import Gone
 from gofer.workflows.bundle import Bundle
 
 _LONGEST_DELAY = 12
@@ -78,6 +79,14 @@ class Stage:
         first = e.Recorded(n=1, i=0, at=at, owner=self.root.owner, entry=claim)
         self.recordings[run] = Recording(run, [first], self.progress)
         return self.recordings[run]
+
+    def journal(self, run: str) -> Sequence[e.Recorded]:
+        """Return the entries of a run that the replay has repeated, or those of an earlier run. Raises Gone."""
+        if recording := self.recording(run):
+            return recording.replayed
+        if run not in self.recorded.earlier:
+            raise Gone(f"Run {run} is not part of the recording.")
+        return self.recorded.earlier[run]
 
     def recording(self, run: str) -> Recording | None:
         """Return the recording of a run; None for a run without one."""

@@ -1,6 +1,7 @@
 """The bounds that a workflow file sets for the arguments of a tool: one value, several values, or no value at all."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
 
 from pydantic import BaseModel
 
@@ -50,8 +51,9 @@ def _within(described: Mapping[str, object], bound: Bound | None) -> Mapping[str
 
 
 def _holds(value: object, bound: Bound) -> bool:
-    items = as_list(value) if isinstance(value, list) else [value]
-    return all(item in _allowed(bound) for item in items)
+    if isinstance(value, list):
+        return all(item in _allowed(bound) for item in cast(list[object], value))
+    return value in _allowed(bound)
 
 
 def _allowed(bound: Bound) -> Sequence[object]:

@@ -59,6 +59,7 @@ class ToolOptions(TypedDict, total=False):
     settle: float
     gone: frozenset[str]
     destination: Callable[[Any], str]
+    changes: Callable[[Origin, Any], Mapping[str, str]] | None
     writes: Writes | None
     internal: bool
     system: str

@@ -235,6 +235,8 @@ class Target(Generic[A_contra]):
     reads places that some colleagues cannot read. It raises ToolError for arguments that name no place."""
     destination: Callable[[A_contra], str] = _anywhere
     """The function that returns the destination of a call. A call with unknown outcome blocks its tool for it."""
+    changes: Callable[[Origin, A_contra], Mapping[str, str]] | None = None
+    """The function that returns the details of what a call changes. The run itself must have made it by a call."""
     writes: Writes | None = None
     """The arguments of a writing tool that name the place. None: the tool never writes where the run began."""
     scopes: frozenset[str] = frozenset()
@@ -277,9 +279,8 @@ class Tool(Generic[A]):
     internal: bool = False
     """Whether only Gofer itself calls the tool; no workflow can list it."""
     base: Base = ""
-    """The runs that have the tool without listing it: all runs, runs of a model, runs with plans, with skills, with
-    tools or
-    skills to search for, with tools to search for, or with subagents. Empty: only workflows that list the tool."""
+    """The runs that have the tool without listing it: all runs, runs of a model, with plans, with skills, with tools or
+    skills to search for, with tools to search for, with subagents. Empty: only workflows that list the tool."""
     shows: VisibleKind | None = None
     """What people see in an outside system after a call; None for a tool whose calls show them no object."""
     everyday: str = ""

@@ -36,12 +36,12 @@ Value = StrictStr | StrictBool | StrictInt | StrictFloat
 
 
 def _checked_bound(value: object) -> object:
-    values: Sequence[object] = (value,)
+    values = [value]
     if isinstance(value, list | tuple):
-        values = cast(Sequence[object], value)
+        values = list(cast(Sequence[object], value))
     if not values or not all(isinstance(one, str | int | float) for one in values):
         raise mistake("An argument is bounded by one value, by a list of values, or by `none`.", "Write one of them.")
-    return value
+    return cast(object, value)
 
 
 Bound = Annotated[Value | tuple[Value, ...], BeforeValidator(_checked_bound)]

@@ -55,7 +55,7 @@ def test_model_sees_only_the_arguments_and_values_that_it_may_give() -> None:
     }
 
 
-def test_schema_without_bounds_stays_as_it_was() -> None:
+def test_schema_without_bounds_is_that_of_the_tool() -> None:
     assert replace(FILE, bounds={}).schema() == FILE.schema()
 
 

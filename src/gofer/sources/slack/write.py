@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 from pydantic import Field
 
@@ -19,6 +19,7 @@ from gofer.sources.slack.refusals import EDIT_REFUSED, NOT_THERE
 from gofer.sources.slack.scopes import Method, scopes
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, Provenance, ToolResult
+from gofer.tools.places import Origin
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.emoji_names import names_of, spelled
 from gofer.values.errors import ToolError
@@ -65,6 +66,11 @@ def _thread_of(arguments: PostMessage) -> str:
 
 def _message_of(arguments: UpdateMessage | DeleteMessage) -> str:
     return arguments.ts
+
+
+def _changed_message(origin: Origin, arguments: UpdateMessage | DeleteMessage) -> Mapping[str, str]:
+    """Return the details of the posted message that a call changes; see `_posted`."""
+    return {"channel": channel_name(origin, arguments.channel), "ts": arguments.ts}
 
 
 @tool(
@@ -120,6 +126,7 @@ def _mock_post(call: Call, arguments: PostMessage) -> ToolResult:
     place=channel_place,
     gone=EDIT_REFUSED,
     destination=_message_of,
+    changes=_changed_message,
     writes=in_channel("text", "ts"),
     scopes=scopes("conversations.list", "chat.update"),
     everyday="edit, correct or fix a post in chat",
@@ -143,6 +150,7 @@ def _mock_update(call: Call, arguments: UpdateMessage) -> ToolResult:
     effect="keyed",
     place=channel_place,
     destination=_message_of,
+    changes=_changed_message,
     writes=in_channel("ts"),
     scopes=scopes("conversations.list", "chat.delete"),
     everyday="remove, take back or unsend a post in chat",

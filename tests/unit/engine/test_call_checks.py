@@ -1,0 +1,140 @@
+"""The gates that decide from the journals of a run: changes of objects that it made, and questions after denials."""
+
+from dataclasses import replace
+
+import pytest
+
+from gofer.journal.entries import ApprovalRequested, RunStarted, ToolResult
+from gofer.journal.log import Pen, claim, open_journal
+from gofer.models.language_model import Answer
+from gofer.tools.definition import Call, Target
+from gofer.tools.definition import ToolResult as Result
+from support.engine.approvals import ApprovalWorker, approval_worker, status
+from support.engine.memory_run import Said, says
+from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
+from support.stand_ins import make_outside
+
+pytestmark = pytest.mark.anyio
+NOT_MADE_HERE = (
+    "Not called: edit changes only what this run, or the run that it continues, made by a call. "
+    "Do not repeat this call."
+)
+NO_QUESTION = (
+    "Not called: it needs approval, and people denied 2 calls of this run, so it asks no person again. "
+    "Continue without it, or tell the asker."
+)
+
+
+def editing(*turns: Answer, below: Answer | None = None) -> RunWithSubagents:
+    """Return a run that posts and edits messages, whose ts is the text of the call that posted them."""
+
+    def think(asked: Asked) -> Answer:
+        if asked.system != "You are a test.":
+            return says("done") if asked.turn or below is None else below
+        return turns[asked.turn] if asked.turn < len(turns) else says("Done.")
+
+    made = run_with_subagents(think)
+
+    async def post(call: Call, said: Said) -> Result:
+        return Result("Posted.", "posted", {"channel": "C1", "ts": said.text})
+
+    made.tool("post", "keyed", post)
+    made.tool("look", "read", post)
+    made.tool("edit", "keyed")
+    made.tools["edit"] = replace(made.tools["edit"], target=Target(changes=lambda origin, said: {"ts": said.text}))
+    made.subagent("poster", tools="inherit")
+    return made
+
+
+async def refusals(made: RunWithSubagents) -> list[str]:
+    results = [one.entry for one in await made.journal() if isinstance(one.entry, ToolResult)]
+    return [one.text for one in results if one.status == "refused"]
+
+
+async def test_run_changes_the_message_that_its_own_call_posted() -> None:
+    made = editing(says("", ("post", {"text": "1.0"})), says("", ("edit", {"text": "1.0"})))
+    await made.resume()
+    assert (made.acted, await refusals(made)) == (["post:1.0", "edit:1.0"], [])
+
+
+async def test_run_changes_the_message_that_its_subagent_posted() -> None:
+    below = says("", ("post", {"text": "1.0"}))
+    ask = says("", ("subagent", {"agent_name": "poster", "prompt": "post"}))
+    made = editing(ask, says("", ("edit", {"text": "1.0"})), below=below)
+    await made.resume()
+    assert (made.acted, await refusals(made)) == (["post:1.0", "edit:1.0"], [])
+
+
+async def test_run_leaves_a_message_that_none_of_its_calls_posted() -> None:
+    # A read found the message, and another run, an answer or a question posted it.
+    made = editing(says("", ("look", {"text": "1.0"})), says("", ("edit", {"text": "1.0"})))
+    await made.resume()
+    assert (made.acted, await refusals(made)) == (["look:1.0"], [NOT_MADE_HERE])
+
+
+async def test_script_changes_only_what_its_run_posted() -> None:
+    made = editing()
+    made.script = """
+    async def coordinate(run):
+        await run.call("post", text="1.0")
+        await run.call("edit", text="1.0")
+        await run.call("edit", text="2.0")
+    """
+    ending = await made.resume()
+    assert made.acted == ["post:1.0", "edit:1.0"]
+    assert NOT_MADE_HERE in ending.script_error
+
+
+async def test_run_changes_the_message_of_its_earlier_run() -> None:
+    made = editing(says("", ("edit", {"text": "1.0"})), says("", ("edit", {"text": "2.0"})))
+    earlier = editing(says("", ("post", {"text": "1.0"})))
+    await earlier.resume()
+    pen = Pen("me", make_outside(made.clock))
+    accepted = (await earlier.journal())[0].entry
+    await claim("run0", accepted, pen, made.store, made.blobs)
+    journal, _ = await open_journal("run0", made.store, made.blobs, pen)
+    for one in (await earlier.journal())[1:]:
+        journal.add(one.entry)
+    await journal.commit()
+    step = await made.owned_step()
+    step.progress.started = RunStarted("bundle", private=False, continues="run0")
+    await made.resume_with(step)
+    assert (made.acted, await refusals(made)) == (["edit:1.0"], [NOT_MADE_HERE])
+
+
+def files(text: str) -> Answer:
+    return says("", ("file_ticket", {"text": text}))
+
+
+async def _deny(made: ApprovalWorker, times: int) -> None:
+    await made.memory_worker.accept("run1", private=False)
+    for _ in range(times):
+        await made.work(2)
+        await made.press("denied")
+    await made.work()
+
+
+async def test_model_asks_people_no_third_time_after_two_denials_and_reads_why() -> None:
+    made = approval_worker(*map(files, "abc"), says("Told."))
+    await _deny(made, 2)
+    assert [asked.arguments["text"] for asked in made.asked] == ["a", "b"]
+    assert (made.filed, made.memory_worker.posted, await status(made)) == ([], ["Told."], "done")
+    last = [one for one in await made.entries() if isinstance(one, ToolResult) and one.call == "3.0"]
+    assert [(one.text, one.details) for one in last] == [(NO_QUESTION, {"code": "denied_before"})]
+
+
+async def test_question_after_one_denial_and_an_approval_is_asked() -> None:
+    made = approval_worker(*map(files, "abc"), says("Told."))
+    await made.memory_worker.accept("run1", private=False)
+    for decision in ("denied", "approved", "approved"):
+        await made.work(2)
+        await made.press(decision)
+    await made.work()
+    assert (len(made.asked), len(made.filed)) == (3, 2)
+
+
+async def test_question_that_could_not_be_posted_is_no_denial_of_a_person() -> None:
+    made = approval_worker(*map(files, "abc"), says("Told."), approve={"tools": ["file_ticket"], "by": "@nobody"})
+    await made.memory_worker.accept("run1", private=False)
+    await made.work()
+    assert len([one for one in await made.entries() if isinstance(one, ApprovalRequested)]) == 3
