@@ -180,12 +180,25 @@ def thinking_moved(request: Body) -> None:
     blocks.insert(1, blocks.pop(0))
 
 
+def thinking_left_out(request: Body) -> None:
+    del request["messages"][1]["content"][0]
+
+
+def other_model(request: Body) -> None:
+    request["model"] = "gpt-4.1"
+
+
 def no_result(request: Body) -> None:
     del request["messages"][2]["content"][0]
 
 
 def result_after_words(request: Body) -> None:
     request["messages"][2]["content"].insert(0, {"type": "text", "text": "Well."})
+
+
+def id_of_another_model(request: Body) -> None:
+    request["messages"][1]["content"][2]["id"] = "functions.look:0"
+    request["messages"][2]["content"][0]["tool_use_id"] = "functions.look:0"
 
 
 def no_most(request: Body) -> None:
@@ -221,8 +234,12 @@ BAD: list[tuple[Api, Callable[[Body], None], str]] = [
     ("messages", signature_changed, "messages: Invalid `signature` in `thinking` block"),
     ("messages", thinking_changed, "messages: Invalid `signature` in `thinking` block"),
     ("messages", thinking_moved, "messages: `thinking` blocks in the latest assistant message cannot be modified"),
+    ("messages", thinking_left_out, "messages: Expected `thinking` before `tool_use`"),
+    ("messages", other_model, "messages: Invalid `signature` in `thinking` block"),
+    ("responses", other_model, "The encrypted content for item rs_1 could not be verified."),
     ("messages", no_result, "tool_use ids were found without tool_result blocks immediately after: call_1, call_2"),
     ("messages", result_after_words, "tool_use ids were found without tool_result blocks immediately after"),
+    ("messages", id_of_another_model, "messages: tool_use.id: String should match pattern"),
     ("messages", no_most, "max_tokens: Field required"),
     ("messages", empty_words, "messages: text content blocks must be non-empty"),
     ("messages", unknown_field_of_a_tool, "mood: Extra inputs are not permitted"),

@@ -84,6 +84,7 @@ async def test_each_broken_promise_is_found() -> None:
     async with babbling_player() as player:
         plays = [await player.babble_once(*chosen, seed) for seed in range(20)]
     play, babble = next((play, babble) for play, babble in plays if "PAY-18" in play.after["jira"])
+    assert broken_promises(play, replace(babble, refused=["no"])) == ["a vendor refuses: no"]
     for broken, found in planted(play):
         promises = broken_promises(broken, babble)
         assert [promise[: len(found)] for promise in promises] == [found]

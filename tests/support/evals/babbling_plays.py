@@ -114,7 +114,8 @@ class BabblingPlayer(Player):
 
 def broken_promises(play: Play, babble: Babble) -> list[str]:
     """Return every promise that a play broke; empty if it kept all."""
-    return [*_ends(play.turns), *_read_by_people(play, babble), *_effects(play)]
+    refused = [f"a vendor refuses: {words}" for words in babble.refused]
+    return [*refused, *_ends(play.turns), *_read_by_people(play, babble), *_effects(play)]
 
 
 def _ends(turns: Sequence[PlayedTurn]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from gofer.models.language_model import DEPLOYED, Answer, Model, RemoteModel
 from gofer.models.remote import FORMATS
 from gofer.values.messages import APIS, Api, ToolAsk, Usage
 from support.models.answer_bodies import body_of, stream_of
+from support.models.refusing_vendor import Issued, refusals
 
 WORDS = ("deploy", "checkout", "refund", "page", "on", "the", "fix", "waits", "for", "Tuesday", "é", "日本", "*", "<b>")
 FORMS = (
@@ -73,6 +74,8 @@ ERRORS: Sequence[tuple[int, object]] = (
 """Statuses and bodies in place of an answer: a text is sent as it is, any other value as JSON."""
 
 
+UNKNOWN: Mapping[str, object] = {"type": "crystal_ball", "id": "x"}
+"""An item of tomorrow."""
 WHOLE: Mapping[Api, frozenset[str]] = {
     "chat_completions": frozenset({"id", "choices"}),
     "responses": frozenset({"output", "status"}),
@@ -103,6 +106,9 @@ class Babble:
     """The parameters of each tool that any request offered, by its name."""
     said: list[str] = field(default_factory=list[str])
     """The kind of each reply, in order."""
+    refused: list[str] = field(default_factory=list[str])
+    """What a vendor would refuse of the requests."""
+    issued: Issued = field(default_factory=Issued)
     last: Answer | None = None
 
     def reply(self, request: Mapping[str, Any], api: Api) -> Reply:
@@ -118,21 +124,24 @@ class Babble:
             return made
         if isinstance(made, Answer):
             repeats = self.last is not None and self.chance.random() < 0.1
-            self.last = self.last if repeats and self.last is not None else made
-            made = body_of(self.last, api, turn.number)
+            if repeats and self.last is not None:
+                # The same calls again, with the same ids, by the model that is asked now.
+                made = replace(self.last, model=turn.model, thoughts="")
+            self.last = made
+            made = body_of(made, api, turn.number)
         return self._sent(made, api)
 
     def _sent(self, body: dict[str, Any], api: Api) -> Reply:
         """Return the bytes of a body, in which a detail may be wrong."""
+        self.issued.note(body, api)
         match self.chance.randrange(40):
             case 0:
                 body["usage"] = self.chance.choice(USAGES)
             case 1:
                 del body["usage"]
             case 2 if api != "chat_completions":
-                unknown = {"type": "crystal_ball", "id": "x"}
                 parts = "output" if api == "responses" else "content"
-                body[parts] = [*body.get(parts, ()), unknown]
+                body[parts] = [*body.get(parts, ()), UNKNOWN]
             case 3:
                 return Reply(200, json.dumps(body).encode()[: self.chance.randrange(1, 200)])
             case 4:
@@ -225,7 +234,8 @@ def same_calls(turn: Turn) -> Answer:
 
 
 def thoughtful_call(turn: Turn) -> Answer:
-    return turn.answer("", [turn.call()], thoughts=turn.words())
+    # An id of its own, by which a vendor knows the thoughts that belong to a call.
+    return turn.answer("", [replace(turn.call(), id=f"thought_{turn.number}")], thoughts=turn.words())
 
 
 def wrong_arguments(turn: Turn) -> Answer:
@@ -341,6 +351,17 @@ KINDS: Sequence[tuple[Kind, int]] = (
 """Each kind of reply, with its weight."""
 
 
+def without_babble(value: Any) -> Any:
+    """Return a request without what only this stand-in says, and no type of a vendor knows."""
+    match value:
+        case list():
+            return [without_babble(one) for one in value if one != UNKNOWN]
+        case dict():
+            return {name: without_babble(one) for name, one in value.items() if name != "reasoning_content"}
+        case _:
+            return value
+
+
 @dataclass(frozen=True, slots=True)
 class BabblingModel(RemoteModel):
     """A model that babbles in one format. Requests and replies pass through the product's own format."""
@@ -364,7 +385,9 @@ class BabblingModel(RemoteModel):
     async def ask(self, body: bytes, timeout: float) -> Answer:
         request = json.loads(body)
         asked = FORMATS[self.api]
-        asked.encode(body, request["model"])
+        sent = asked.encode(body, request["model"]).body
+        known = json.dumps(without_babble(json.loads(sent))).encode()
+        self.babble.refused += refusals(known, self.api, asked.headers(""), self.babble.issued)
         reply = self.babble.reply(request, self.api)
         if reply.status != 200:
             raise failed(provider_error(reply.status, reply.body), DEPLOYED)

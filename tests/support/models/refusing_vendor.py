@@ -20,7 +20,7 @@ from starlette.routing import Route
 from gofer.app.embedded.server import serve
 from gofer.models.language_model import Answer
 from gofer.values.messages import Api
-from support.models.answer_bodies import Body, body_of, signature
+from support.models.answer_bodies import Body, body_of
 from support.models.request_types import read_by_the_sdk, unlike_the_types
 from support.models.strict_provider import complaints
 
@@ -35,19 +35,35 @@ _CALL_ID = re.compile("[a-zA-Z0-9_-]+")
 _MOST_MARKS = 4
 
 
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """Thoughts that the vendor gave."""
+
+    part: Body
+    led_to: Body | None
+    """What came directly after them."""
+    calls: frozenset[str]
+    """The ids of the calls in the same answer, in the format Messages."""
+    model: str
+
+
 @dataclass(slots=True)
 class Issued:
-    """The thoughts that the vendor gave, each with what came directly after it."""
+    """What the vendor gave so far."""
 
-    thoughts: dict[str, tuple[Body, Body | None]] = field(default_factory=dict[str, tuple[Body, Body | None]])
+    thoughts: dict[str, Thought] = field(default_factory=dict[str, Thought])
     """By the id of a reasoning item, or by the signature of a thinking block."""
+    calls: set[str] = field(default_factory=set[str])
+    """The ids of its calls in the format Messages. A server takes back its own, in any form."""
 
     def note(self, body: Body, api: Api) -> None:
-        """Remember the thoughts in an answer."""
+        """Remember the thoughts and calls in an answer."""
         parts: Sequence[Body] = body.get("output" if api == "responses" else "content", ())
+        calls = frozenset(part["id"] for part in parts if part["type"] == "tool_use")
+        self.calls |= calls
         for part, after in zip(parts, [*parts[1:], None], strict=False):
             if part["type"] in ("reasoning", "thinking"):
-                self.thoughts[_name(part)] = part, after
+                self.thoughts[_name(part)] = Thought(part, after, calls, body["model"])
 
 
 @dataclass(slots=True)
@@ -127,21 +143,21 @@ def _responses(request: Body, issued: Issued) -> Iterator[str]:
     items: list[Body] = [item for item in request["input"] if isinstance(item, dict)]
     for item, after in zip(items, [*items[1:], None], strict=True):
         if item.get("type") == "reasoning":
-            yield from _reasoning(item, after, issued)
+            yield from _reasoning(item, after, request["model"], issued)
     yield from _outputs(items)
 
 
-def _reasoning(item: Body, after: Body | None, issued: Issued) -> Iterator[str]:
+def _reasoning(item: Body, after: Body | None, model: str, issued: Issued) -> Iterator[str]:
     name = item["id"]
     if name not in issued.thoughts:
         yield f"Item '{name}' of type 'reasoning' was not found."
         return
-    given, led_to = issued.thoughts[name]
-    if item != given:
+    given = issued.thoughts[name]
+    if item != given.part or model != given.model:
         yield f"The encrypted content for item {name} could not be verified."
-    elif after is None or (after.get("role") == "user" and led_to is not None):
+    elif after is None or (after.get("role") == "user" and given.led_to is not None):
         yield f"Item '{name}' of type 'reasoning' was provided without its required following item."
-    elif after != led_to:
+    elif after != given.led_to:
         yield f"Item '{name}' of type 'reasoning' was provided before another item than the one that followed it."
 
 
@@ -169,8 +185,8 @@ def _messages(request: Body, headers: Mapping[str, str], issued: Issued) -> Iter
     for turn, after in zip(turns, [*turns[1:], None], strict=True):
         blocks = _blocks(turn)
         yield from _empty(blocks)
-        yield from _results(blocks, [] if after is None else _blocks(after))
-        yield from _thinking(blocks, issued)
+        yield from _results(blocks, [] if after is None else _blocks(after), issued)
+        yield from _thinking(blocks, request["model"], issued)
 
 
 def _blocks(turn: Body) -> list[Body]:
@@ -183,7 +199,7 @@ def _empty(blocks: Sequence[Body]) -> Iterator[str]:
         yield "messages: text content blocks must be non-empty"
 
 
-def _results(blocks: Sequence[Body], after: Sequence[Body]) -> Iterator[str]:
+def _results(blocks: Sequence[Body], after: Sequence[Body], issued: Issued) -> Iterator[str]:
     """Demand the result of each call, first in the next turn."""
     calls = [block["id"] for block in blocks if block["type"] == "tool_use"]
     results = [block["tool_use_id"] for block in after[: len(calls)] if block["type"] == "tool_result"]
@@ -191,20 +207,20 @@ def _results(blocks: Sequence[Body], after: Sequence[Body]) -> Iterator[str]:
         yield f"tool_use ids were found without tool_result blocks immediately after: {', '.join(calls)}"
     if sum(block["type"] == "tool_result" for block in after) > len(calls):
         yield "unexpected tool_use_id found in tool_result blocks"
-    if not all(_CALL_ID.fullmatch(call) for call in calls):
+    if not all(_CALL_ID.fullmatch(call) or call in issued.calls for call in calls):
         yield "messages: tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
 
 
-def _thinking(blocks: Sequence[Body], issued: Issued) -> Iterator[str]:
-    """Demand the thoughts of a turn unchanged and in place."""
+def _thinking(blocks: Sequence[Body], model: str, issued: Issued) -> Iterator[str]:
+    """Demand the thoughts of a turn unchanged and in place, and none of another model."""
     for block, after in zip(blocks, [*blocks[1:], None], strict=True):
         if block["type"] == "thinking":
-            given, led_to = issued.thoughts.get(block["signature"], (None, None))
-            if signature(block["thinking"]) != block["signature"] or block != given:
+            given = issued.thoughts.get(block["signature"])
+            if given is None or block != given.part or model != given.model:
                 yield "messages: Invalid `signature` in `thinking` block"
-            elif after != led_to:
+            elif after != given.led_to:
                 yield "messages: `thinking` blocks in the latest assistant message cannot be modified"
-    led = {after["id"]: given for given, after in issued.thoughts.values() if after and after["type"] == "tool_use"}
-    for before, block in zip([None, *blocks], blocks, strict=False):
-        if block["type"] == "tool_use" and block["id"] in led and before != led[block["id"]]:
+    calls = {block["id"] for block in blocks if block["type"] == "tool_use"}
+    for thought in issued.thoughts.values():
+        if thought.model == model and thought.calls & calls and thought.part not in blocks:
             yield "messages: Expected `thinking` before `tool_use`, as the answer had it"
