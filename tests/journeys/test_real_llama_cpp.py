@@ -15,7 +15,7 @@ from gofer.app.model_endpoints import keys_of, models_of
 from gofer.app.settings import read_settings
 from gofer.journal.entries import LlmResponse
 from gofer.models.abilities import LEAST_WINDOW, Ability
-from gofer.models.answer_text import written_call
+from gofer.models.call_forms import written_call
 from gofer.models.served_model import Endpoint, ServedModel
 from support.app.company import ROOT, ask_about_the_decision
 from support.app.own_model import at_own_model
@@ -81,7 +81,7 @@ async def test_mention_at_a_real_server_ends_with_an_answer_or_a_reason(
     assert status in ("done", "limited", "failed")
     assert bool(reason) == (status != "done")
     assert told
-    assert written_call(told, ()) is None
+    assert written_call(told, {}) is None
     assert "alternate_roles" not in reason
 
 
