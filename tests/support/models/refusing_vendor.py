@@ -90,7 +90,8 @@ class Vendor:
             read_by_the_sdk(answer, api)
         except ValidationError as error:
             self.refused.append(f"the vendor never sends this: {error}")
-        self.issued.note(answer, api)
+        # An answer may name a version of the model. Thoughts belong to the name that is asked.
+        self.issued.note({**answer, "model": self.requests[-1]["model"]}, api)
         return JSONResponse(answer)
 
 
