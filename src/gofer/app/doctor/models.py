@@ -104,5 +104,5 @@ def judged(subject: str, answer: Answer, *, acts: bool) -> Finding:
     if any(one.tool == REPORT for one in answer.asks):
         return works(subject, "answers, and calls tools")
     if answer.finish == "length":
-        return works(subject, f"answers; it thought for {_MOST_TOKENS} tokens, so no call of a tool was seen")
+        return works(subject, "answers; the answer was cut off at its limit, so no call of a tool was seen")
     return wrong(subject, "answers in words, and did not call a tool when it was asked to", _OTHER_MODEL)
