@@ -65,14 +65,14 @@ async def test_run_changes_the_message_that_its_subagent_posted() -> None:
     assert (made.acted, await refusals(made)) == (["post:1.0", "edit:1.0"], [])
 
 
-async def test_run_leaves_a_message_that_none_of_its_calls_posted() -> None:
+async def test_run_cannot_change_a_message_of_another_origin() -> None:
     # A read found the message, and another run, an answer or a question posted it.
     made = editing(says("", ("look", {"text": "1.0"})), says("", ("edit", {"text": "1.0"})))
     await made.resume()
     assert (made.acted, await refusals(made)) == (["look:1.0"], [NOT_MADE_HERE])
 
 
-async def test_script_changes_only_what_its_run_posted() -> None:
+async def test_script_changes_only_messages_that_its_run_posted() -> None:
     made = editing()
     made.script = """
     async def coordinate(run):

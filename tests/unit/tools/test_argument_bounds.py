@@ -41,7 +41,7 @@ def asked(arguments: str, bounds: Bounds = BOUNDS) -> Permitted | Refused:
     return permission("1.0", ToolAsk("c", "file", arguments), {"file": replace(FILE, bounds=bounds)})
 
 
-def test_model_sees_only_the_arguments_and_values_that_it_may_give() -> None:
+def test_model_sees_only_permitted_arguments_and_values() -> None:
     function = as_object(replace(FILE, bounds=BOUNDS).schema()["function"])
     assert function["parameters"] == {
         "type": "object",
