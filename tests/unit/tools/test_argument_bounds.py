@@ -96,7 +96,7 @@ def test_fixed_value_must_be_given_because_the_default_is_another_one() -> None:
     assert '`priority` must be "Low"' in refused.text
 
 
-def test_bounds_are_part_of_a_bundle_and_absent_without_them() -> None:
+def test_bounds_are_part_of_a_bundle() -> None:
     grant = Grant.model_validate({"file": {"arguments": {"priority": ["Low", "Medium"], "assignee": "none"}}})
     assert grant.arguments == {"priority": ("Low", "Medium"), "assignee": "none"}
     assert Grant.model_validate(grant.model_dump(mode="json")) == grant
