@@ -26,6 +26,7 @@ from gofer.sources.receiver import (
     ACT_NOW,
     BODY_LIMIT,
     Click,
+    ForWorkflows,
     Handshake,
     Ignored,
     PossibleFeedback,
@@ -175,7 +176,7 @@ class Ingress:
             case PossibleFeedback() as possible:
                 return await self._take_feedback(request.path, possible)
             case Event() as event:
-                if await self.accept(event):
+                if await self.accept(event, receiver):
                     return Reply(200, b"Accepted.")
                 return self._unmatched(request.path, event)
 
@@ -206,8 +207,11 @@ class Ingress:
             logged = ""
         return self._ignore(path, Ignored("conditions", miss.tell(), logged=logged))
 
-    async def accept(self, event: Event) -> Sequence[str]:
-        """Claim and enqueue a run for every workflow that the event starts; return the run ids."""
+    async def accept(self, event: Event, receiver: Receiver | None = None) -> Sequence[str]:
+        """Claim and enqueue a run for every workflow that the event starts; return the run ids.
+
+        A `receiver` may keep parts of the event from the runs of a workflow.
+        """
         matched = await self._as_accepted(event, self.routes.matching(event.kind, known(event)))
         workflows = sorted({route.workflow for route in matched})
         if workflows and await self._is_sent_again(event):
@@ -216,7 +220,8 @@ class Ingress:
         rivals: tuple[Route, ...] = ()
         if len(workflows) > 1:
             rivals = tuple(matched)
-        return await asyncio.gather(*(self.start(event, workflow, rivals) for workflow in workflows))
+        events = {workflow: _for_workflow(receiver, event, workflow) for workflow in workflows}
+        return await asyncio.gather(*(self.start(events[workflow], workflow, rivals) for workflow in workflows))
 
     async def _is_sent_again(self, event: Event) -> bool:
         """Return whether an event is a message that its sender's program sent again, as a second one."""
@@ -369,6 +374,12 @@ def _no_delivery(*, known: bool) -> Reply:
     if known:
         return Reply(405, b"Use POST.")
     return Reply(404, b"There is nothing at this path.")
+
+
+def _for_workflow(receiver: Receiver | None, event: Event, workflow: str) -> Event:
+    if isinstance(receiver, ForWorkflows):
+        return receiver.for_workflow(event, workflow)
+    return event
 
 
 def _in_slice(event: Event, number: int) -> Event:

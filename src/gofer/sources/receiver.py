@@ -201,6 +201,15 @@ class Tested(Protocol):
         ...
 
 
+@runtime_checkable
+class ForWorkflows(Protocol):
+    """A receiver of events of which each workflow gets only the parts that its file names."""
+
+    def for_workflow(self, event: Event, workflow: str) -> Event:
+        """Return an event as the runs of a workflow get it."""
+        ...
+
+
 class Registering(Protocol):
     """A time window in which Gofer accepts the secret that a vendor offers."""
 

@@ -35,6 +35,12 @@ def _checked_key(value: str) -> str:
     return _checked_header(value)
 
 
+def _checked_pointer(value: str) -> str:
+    if not value.startswith("/"):
+        raise mistake(f"`{value[:40]}` is not a JSON pointer.", "Write the path of a field, such as `/name`.")
+    return value
+
+
 HookName = Annotated[str, AfterValidator(_checked_name)]
 HeaderName = Annotated[str, AfterValidator(_checked_header)]
 Algorithm = Literal["RS256", "ES256", "HS256"]
@@ -230,6 +236,9 @@ class WebhookForm(Strict):
     name."""
     private: bool = False
     """Whether lists for people leave out the runs of this webhook."""
+    fields: tuple[Annotated[str, AfterValidator(_checked_pointer)], ...] = ()
+    """The only parts of the body that the runs of this workflow get, as JSON pointers such as `/name`; by default the
+    whole body."""
 
 
 def compile_hooks(found: Iterable[tuple[Path, WebhookForm]]) -> dict[str, object]:
@@ -237,7 +246,8 @@ def compile_hooks(found: Iterable[tuple[Path, WebhookForm]]) -> dict[str, object
 
     Raises ConfigError for an unreadable file of keys, and when two files define one webhook differently.
     """
-    compiled: dict[str, object] = {}
+    compiled: dict[str, dict[str, object]] = {}
+    fields: dict[str, dict[str, list[str]]] = {}
     first: dict[str, Path] = {}
     for path, form in found:
         value = _compiled(form, path.parent)
@@ -246,7 +256,17 @@ def compile_hooks(found: Iterable[tuple[Path, WebhookForm]]) -> dict[str, object
             raise ConfigError(f"{path}: {problem}; write the same `auth`, `key` and `private` in both.")
         first.setdefault(form.name, path)
         compiled[form.name] = value
-    return compiled
+        if form.fields:
+            fields.setdefault(form.name, {})[path.stem] = list(form.fields)
+    # Another workflow of the same webhook may get other parts of its body.
+    return {name: {**value, **_named_fields(fields.get(name))} for name, value in compiled.items()}
+
+
+def _named_fields(fields: Mapping[str, object] | None) -> dict[str, object]:
+    """Return the fields of each workflow; nothing for a webhook whose workflows all get the whole body."""
+    if not fields:
+        return {}
+    return {"fields": fields}
 
 
 def _compiled(form: WebhookForm, folder: Path) -> dict[str, object]:

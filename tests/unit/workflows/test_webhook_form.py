@@ -169,3 +169,19 @@ def test_workflows_may_share_a_webhook_with_equal_settings_only(tmp_path: Path) 
     assert list(compile_hooks([(Path("a.yaml"), bearer), (Path("b.yaml"), bearer)])) == ["n"]
     with pytest.raises(ConfigError, match=r"b\.yaml: a\.yaml defines the webhook n"):
         compile_hooks([(Path("a.yaml"), bearer), (Path("b.yaml"), standard)])
+
+
+def test_fields_belong_to_the_workflow_that_names_them(tmp_path: Path) -> None:
+    some = written(tmp_path, "{name: n, fields: [/name, /team/lead]}")
+    whole = written(tmp_path, "name: n")
+    compiled = compile_hooks([(tmp_path / "one.yaml", some), (tmp_path / "two.yaml", whole)])
+    (made,) = read_hooks(json.loads(json.dumps(compiled)), SECRETS)
+    assert made.fields == {"one": ["/name", "/team/lead"]}
+    assert compile_hooks([(tmp_path / "two.yaml", whole)]) == {
+        "n": {"auth": {"kind": "standard"}, "key": "", "private": False}
+    }
+
+
+def test_field_that_is_no_pointer_is_a_mistake(tmp_path: Path) -> None:
+    _, (mistake,) = fill(read_source(save(tmp_path, "{name: n, fields: [name]}")), WebhookForm)
+    assert str(mistake).endswith("`name` is not a JSON pointer. Write the path of a field, such as `/name`.")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from email import message_from_string
 from itertools import pairwise
+from typing import cast
 from urllib.parse import parse_qsl
 
 from gofer.sources.receiver import FORM
@@ -133,10 +134,37 @@ def _part(head: bytes, content: bytes) -> tuple[str, str]:
         return name, content.decode(errors="replace")
 
 
+def parts_of(text: str, pointers: Iterable[str]) -> str:
+    """Return only the parts of a JSON body at some pointers, below their names; `{}` for a body without them."""
+    try:
+        value = decode(text.encode())
+    except BadRequest:
+        return "{}"
+    kept: dict[str, object] = {}
+    for pointer in pointers:
+        found = value_at(value, pointer)
+        if found is not None:
+            _put(kept, pointer, found)
+    return json.dumps(kept, indent=2, ensure_ascii=False)
+
+
+def _put(kept: dict[str, object], pointer: str, found: object) -> None:
+    *above, last = _names(pointer)
+    for name in above:
+        below = kept.setdefault(name, {})
+        if not isinstance(below, dict):
+            return  # a pointer above this one has put the whole part there
+        kept = cast(dict[str, object], below)
+    kept[last] = found
+
+
+def _names(pointer: str) -> list[str]:
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+
+
 def value_at(value: object, pointer: str) -> object:
     """Return the value at a JSON pointer (RFC 6901), or None."""
-    for part in pointer.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
+    for name in _names(pointer):
         if isinstance(value, list):
             items = as_list(value)  # pyright: ignore[reportUnknownArgumentType]
             if not _INDEX.fullmatch(name) or int(name) >= len(items):

@@ -4,7 +4,7 @@ Receivers read hooks from compiled JSON, so that they load neither YAML nor pyda
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 from gofer.values.canonical_json import as_list, as_object, as_text
@@ -109,6 +109,8 @@ class Hook:
     """
     private: bool = False
     """Whether lists for people hide the runs of this hook."""
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """By workflow, the JSON pointers of the only parts of a body that its runs get; the others get the whole body."""
 
     @property
     def proven(self) -> bool:
@@ -137,12 +139,14 @@ def variable(name: str) -> str:
 def _hook(name: str, value: Mapping[str, object], secrets: Mapping[str, Sequence[Secret]]) -> Hook:
     auth = _auth(as_object(value.get("auth")))
     own = secrets.get(name) or secrets.get("", ())
-    return Hook(name, auth, own, _key(as_text(value.get("key"))), value.get("private") is True)
+    named = as_object(value.get("fields"))
+    fields = {workflow: [as_text(pointer) for pointer in as_list(pointers)] for workflow, pointers in named.items()}
+    return Hook(name, auth, own, _key(as_text(value.get("key"))), value.get("private") is True, fields)
 
 
 def _auth(value: Mapping[str, object]) -> Auth:
     kind = as_text(value.get("kind"))
-    fields = {name: field for name, field in value.items() if name != "kind"}
+    fields = {name: item for name, item in value.items() if name != "kind"}
     match kind:
         case "standard":
             return Standard()

@@ -2,13 +2,13 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from typing_extensions import override
 
 from gofer.sources.receiver import Handshake, Ignored, RawRequest, Receiver
-from gofer.sources.webhook.content import Content, read_content, value_at
+from gofer.sources.webhook.content import Content, parts_of, read_content, value_at
 from gofer.sources.webhook.handshakes import proven_handshake, signed_word, unproven_handshake, word_to_sign
 from gofer.sources.webhook.hook import Basic, Bearer, Header, Hmac, Hook, Jwt, Pointer, Standard, Token
 from gofer.sources.webhook.proofs import (
@@ -85,6 +85,13 @@ class WebhookReceiver(Receiver):
             digest=digest,
             window=window,
         )
+
+    def for_workflow(self, event: Event, workflow: str) -> Event:
+        """Return the event as the runs of a workflow get it, with the parts of the body that its file names."""
+        pointers = self.hook.fields.get(workflow)
+        if pointers is None:
+            return event
+        return replace(event, text=parts_of(event.text, pointers))
 
     def _proven_handshake(self, request: RawRequest, value: object) -> Handshake | None:
         """Return the answer to a verified test of the address. The secret that signed the test signs the answer."""

@@ -1,13 +1,14 @@
 """Bodies of webhooks in the forms that senders use: byte order marks, forms and multipart forms."""
 
 import contextlib
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gofer.sources.receiver import FORM
-from gofer.sources.webhook.content import FIELDS, MULTIPART, read_content, value_at
+from gofer.sources.webhook.content import FIELDS, MULTIPART, parts_of, read_content, value_at
 from gofer.sources.webhook.hook import Bearer
 from gofer.values.errors import BadRequest
 from support.sources.webhook_calls import SECRET, Reception, bearing, hook
@@ -100,3 +101,29 @@ async def test_repeated_multipart_call_with_another_boundary_is_the_same_call() 
         headers = [*bearing(), ("Content-Type", f"multipart/form-data; boundary={boundary.decode()}")]
         assert await reception.send(body, headers) == 200
     assert len(await reception.store.heads(1000)) == 1
+
+
+@pytest.mark.parametrize(
+    ("pointers", "kept"),
+    [
+        (["/name"], {"name": "Ada"}),
+        (["/team/lead", "/team/size"], {"team": {"lead": "Grace", "size": 3}}),
+        (["/team", "/team/lead"], {"team": {"lead": "Grace", "size": 3, "cost": 9}}),
+        (["/items/1/sku"], {"items": {"1": {"sku": "b"}}}),
+        (["/a~1b", "/none", "/name/deeper"], {"a/b": 0}),
+        ([], {}),
+    ],
+)
+def test_parts_of_a_body_keep_their_names(pointers: list[str], kept: dict[str, object]) -> None:
+    body = {
+        "name": "Ada",
+        "team": {"lead": "Grace", "size": 3, "cost": 9},
+        "items": [{"sku": "a"}, {"sku": "b"}],
+        "a/b": 0,
+    }
+    assert json.loads(parts_of(json.dumps(body), pointers)) == kept
+
+
+@pytest.mark.parametrize("body", ["a salary of 71000", "71000", '["71000"]', '{"name": '])
+def test_body_without_the_parts_loses_everything(body: str) -> None:
+    assert parts_of(body, ["/name"]) == "{}"

@@ -1,6 +1,7 @@
 """Calls of webhooks: one run per call, however often it is repeated, and an answer for any body."""
 
 import json
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import pytest
@@ -271,3 +272,18 @@ def test_traceparent_of_a_call_is_kept_in_the_form_of_w3c_only(header: str, kept
     event = receiver.translate(post(as_json(id=1), [*bearing(), ("traceparent", header)]))
     assert isinstance(event, Event)
     assert event.place == {"hook": "new-hire", **({"traceparent": header} if kept else {})}
+
+
+async def test_run_gets_only_the_fields_that_its_workflow_names() -> None:
+    made = Reception(
+        [replace(hook(Bearer(), SECRET, key=Pointer("/id")), fields={"checklist": ["/name", "/team/lead"]})]
+    )
+    body = as_json(id="1", name="Ada", salary="71000", team={"lead": "Grace", "cost": 3})
+    assert await made.send(body, [*JSON, *bearing(SECRET)]) == 200
+    assert await made.send(body, [*JSON, *bearing(SECRET)]) == 200
+    (head,) = await made.store.heads(10)
+    (claimed,) = await read_journal(head.run, made.store, MemoryBlobs())
+    assert isinstance(claimed.entry, RunAccepted)
+    assert json.loads(claimed.entry.event.text) == {"name": "Ada", "team": {"lead": "Grace"}}
+    assert "71000" not in repr(claimed.entry)
+    assert await made.send(as_json(id="1", name="Ada", salary="72000"), [*JSON, *bearing(SECRET)]) == 409
