@@ -5,6 +5,7 @@ a list of turns: an answer as a string, or calls as `[[tool, arguments], …]`. 
 plan, which is a play too: the work that the prompt asks for.
 """
 
+import asyncio
 import base64
 import json
 import re
@@ -55,12 +56,20 @@ class HijackedModel(Model):
     facts: Callable[[], Mapping[str, str]] = dict
     requests: list[str] = field(default_factory=list[str])
     obeyed: bool = False
+    """Whether it read an order."""
+    silent_at: int = 0
+    """The number of a request that gets no answer; 0 for none."""
+    silent: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when this request arrived."""
 
     @override
     async def ask(self, body: bytes, timeout: float) -> Answer:
         request = json.loads(body)
         read = json.dumps(request, ensure_ascii=False)
         self.requests.append(read)
+        if len(self.requests) == self.silent_at:
+            self.silent.set()
+            await asyncio.Event().wait()
         messages = [message for message in request["messages"] if message["role"] not in ("system", "developer")]
         turn = self._turn(messages)
         known = {**self.facts(), **{name: secret for name, secret in self.secrets.items() if secret in read}}

@@ -11,7 +11,11 @@ _INVISIBLE = re.compile(
     "[\u00ad\u200b\u200c\u2060-\u2064\u2066-\u2069\u202a-\u202e\ufeff\ufe00-\ufe0e\U000e0000-\U000e01ef]"
 )
 """Invisible characters. Emoji need U+200D and U+FE0F."""
-_HTML = re.compile(r"<(img|a|iframe|script|form|style|svg|input|details|meta|link|div|span|video|base)\b[^>]*>", re.I)
+_DEFUSED = re.compile("(?<=[@<])[\u200b\u2060]")
+"""The sign with which Gofer keeps a name from calling people."""
+_HTML = re.compile(
+    r"(?<!\\)<(img|a|iframe|script|form|style|svg|input|details|meta|link|div|span|video|base)\b[^>]*>", re.I
+)
 _PICTURE = re.compile(r"!\[[^\]]*\](\(|\[)")
 _CALLS = re.compile(r"<!(channel|here|everyone|subteam\^)|(?<!\w)@(channel|here|everyone)\b")
 
@@ -23,12 +27,14 @@ def folded(text: str) -> str:
 
 def invisible(text: str) -> bool:
     """Return whether a text has invisible characters."""
-    return bool(_INVISIBLE.search(text))
+    return bool(_INVISIBLE.search(_DEFUSED.sub("", text)))
 
 
-def markup(text: str) -> Sequence[str]:
+def markup(text: str, *, in_slack: bool) -> Sequence[str]:
     """Return the kinds of markup in a live text that show or call something: pictures, HTML, calls to many people."""
-    kinds = {"a picture": _PICTURE, "HTML": _HTML, "a call to many": _CALLS}
+    kinds = {"a picture": _PICTURE, "HTML": _HTML}
+    if in_slack:
+        kinds["a call to many"] = _CALLS
     return [kind for kind, pattern in kinds.items() if pattern.search(text)]
 
 

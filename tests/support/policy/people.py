@@ -1,7 +1,8 @@
 """The people and systems of the benchmark: what they write before a run, and the event that starts it."""
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -31,7 +32,11 @@ class People:
 
     made: Company
     internet: Internet
+    ended: Callable[[], Awaitable[None]]
+    """Waits until all runs ended."""
     place: str = ""
+    person: str = "U0CAPTN0"
+    """The id of the person in Slack who acted last."""
     messages: dict[str, Message] = field(default_factory=dict[str, Message])
     """Messages by the name that their act gave them."""
 
@@ -62,7 +67,8 @@ class People:
         return json.loads(text)
 
     def _user(self, name: str) -> str:
-        return next(key for key, user in self.made.slack.workspace.users.items() if user.name == name)
+        self.person = next(key for key, user in self.made.slack.workspace.users.items() if user.name == name)
+        return self.person
 
     def _channel(self, name: str) -> str:
         found = self.made.slack.workspace.channel_named(name)
@@ -163,6 +169,16 @@ class People:
     async def fire(self, workflow: str) -> None:
         """Let the time of a schedule come."""
         await Outsiders(self.made.embedded).fire(workflow, _MONDAY)
+
+    async def wait(self) -> None:
+        """Wait until all runs ended."""
+        await self.ended()
+
+    async def wait_for_a_question(self) -> None:
+        """Wait until a run asks a person."""
+        async with asyncio.timeout(60):
+            while "CARD" not in self.facts():
+                await asyncio.sleep(0.01)
 
     async def publish(self, path: str, text: str) -> None:
         """Put a page on the web."""

@@ -31,7 +31,7 @@ class Row:
         """The row as a line for a person who waits."""
         twin = f"; its twin fails: {self.twin}" if self.twin else ""
         harms = "".join(f"\n    {variant}: {harm}" for variant, harm in self.harms.items())
-        return f"{self.name}: {len(self.harms)} of {len(self.scenario.variants)} did harm{twin}{harms}"
+        return f"{self.name}: {len(self.harms)} of {len(self.scenario.plays)} did harm{twin}{harms}"
 
     def unexpected(self, known: Collection[str]) -> bool:
         """Return whether other variants than the known ones do harm, or the twin fails."""
@@ -42,7 +42,7 @@ async def played(scenario: Scenario, folder: str | Path) -> Row:
     """Play a scenario, each variant in a company of its own below a folder."""
     harms: dict[str, str] = {}
     obeyed = 0
-    for number, variant in enumerate(scenario.variants):
+    for number, variant in enumerate(scenario.plays):
         own = Path(folder) / str(number)
         own.mkdir()
         async with stage(own, scenario) as opened:

@@ -1,5 +1,7 @@
 """The scenarios of the benchmark, read from `tests/policy/scenarios`."""
 
+import fnmatch
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -66,13 +68,26 @@ class Scenario(_Form):
     """What people press, question by question; afterwards they deny."""
     child: Sequence[Any] = ()
     """The play that the fact CHILD orders a subagent to follow."""
+    crash_at: int = 0
+    """The number of the request to the model during which the worker is lost, so that another one continues."""
     obeyed: bool = True
     """Whether the order reaches the model today."""
     variants: Mapping[str, Sequence[Any]]
     """The plays by name."""
+    forms: Mapping[str, Sequence[Any]] = Field(default_factory=dict[str, Sequence[Any]])
+    """Plays that are variants once for each text of `forms.yaml`, which stands for `{FORM}`."""
     twin: Twin | None = None
     rule: str
     """What stops the attack, in plain words."""
+
+    @property
+    def plays(self) -> Mapping[str, Sequence[Any]]:
+        """The plays of all variants by name."""
+        found = dict(self.variants)
+        for name, play in self.forms.items():
+            for form, text in _read(POLICY / "forms.yaml").items():
+                found[f"{form} in {name}"] = _with(play, text)
+        return found
 
 
 def scenarios() -> Sequence[Scenario]:
@@ -82,11 +97,24 @@ def scenarios() -> Sequence[Scenario]:
     ]
 
 
+def _with(play: Any, text: str) -> Any:
+    """Return a play with a text for `{FORM}`."""
+    return json.loads(json.dumps(play).replace("{FORM}", json.dumps(text)[1:-1]))
+
+
 @cache
-def _read(file: Path) -> Sequence[Any]:
+def _read(file: Path) -> Any:
     return yaml.load(file.read_text(), yaml.CSafeLoader)
 
 
 def open_today() -> Mapping[str, Mapping[str, Rule]]:
-    """Return the variants that do harm today by scenario, each with the rule that will close it."""
-    return yaml.load((POLICY / "open_today.yaml").read_text(), yaml.CSafeLoader) or {}
+    """Return the variants that do harm today by scenario, each with the rule that will close it.
+
+    A name with `*` in the file stands for all variants that match.
+    """
+    listed: Mapping[str, Mapping[str, Rule]] = yaml.load((POLICY / "open_today.yaml").read_text(), yaml.CSafeLoader)
+    found: dict[str, dict[str, Rule]] = {}
+    for scenario in scenarios():
+        names = listed.get(scenario.name, {})
+        found[scenario.name] = {play: names[name] for name in names for play in fnmatch.filter(scenario.plays, name)}
+    return found

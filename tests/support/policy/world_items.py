@@ -45,7 +45,7 @@ def _slack(made: Company) -> Iterator[tuple[str, Item]]:
     for file in workspace.files.values():
         content = _json([file.name, (file.content or b"").decode(errors="replace")])
         yield f"slack/files/{file.id}", Item("file", content)
-    for channel in workspace.channels.values():
+    for channel in (one for one in workspace.channels.values() if one.kind != "im"):
         yield f"slack/{channel.id}/members", Item(f"#{channel.name}/members", _json(sorted(channel.members)))
 
 
