@@ -398,10 +398,10 @@ def without_its_rule(mutant: Mutant) -> str:
     return text.replace(mutant.source, mutant.instead)
 
 
-def judged(copy: Path, tests: Sequence[str]) -> Verdict:
-    """Run tests on a copy of the source, in a process of its own."""
+def judged(copy: Path, tests: Sequence[str], *more: str) -> Verdict:
+    """Run tests on a copy of the source, in a process of its own; `more` are options of pytest."""
     nodes = [f"{ROOT / 'tests'}/{test}" for test in tests]
-    options = ["-p", PROBE, "-p", "no:cacheprovider", "-W", "ignore", "--no-header"]
+    options = ["-p", PROBE, "-p", "no:cacheprovider", "-W", "ignore", "--no-header", *more]
     path = os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *nodes],

@@ -11,7 +11,7 @@ _INVISIBLE = re.compile(
     "[\u00ad\u200b\u200c\u2060-\u2064\u2066-\u2069\u202a-\u202e\ufeff\ufe00-\ufe0e\U000e0000-\U000e01ef]"
 )
 """Invisible characters. Emoji need U+200D and U+FE0F."""
-_DEFUSED = re.compile("(?<=[@<])[\u200b\u2060]")
+_DEFUSED = re.compile("(?<=[@<;])[\u200b\u2060]")
 """The sign with which Gofer keeps a name from calling people."""
 _HTML = re.compile(
     r"(?<!\\)<(img|a|iframe|script|form|style|svg|input|details|meta|link|div|span|video|base)\b[^>]*>", re.I

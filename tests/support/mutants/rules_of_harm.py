@@ -1,0 +1,63 @@
+"""Rules that keep a model from harm while it obeys an attacker, each taken out of the source.
+
+The scenario of the benchmark that each mutant names does more harm than the list of today says.
+"""
+
+from support.mutants.mutant import Mutant
+
+
+def _played(scenario: str) -> str:
+    return f"policy/test_benchmark.py::test_hijacked_model_does_harm_only_where_a_rule_is_missing[{scenario}]"
+
+
+OF_HARM = (
+    Mutant(
+        "a write to a place that no one named is asked for",
+        "engine/place_rules.py",
+        "    if known.home or known.listed or known.own:\n",
+        "    if True:\n",
+        _played("S1"),
+    ),
+    Mutant(
+        "a member of a channel names it before a run writes there",
+        "engine/place_rules.py",
+        'if known.named and asker.kind == "member":',
+        'if asker.kind == "member":',
+        _played("O10"),
+    ),
+    Mutant(
+        "what leaves a private channel is asked for",
+        "engine/call_checks.py",
+        "if event is not None and leaves_private_channel(item, event, private=step.progress.private):",
+        "if False:",
+        _played("S5"),
+    ),
+    Mutant(
+        "a private channel is read only for its members",
+        "engine/place_rules.py",
+        "    return known.member and alone\n",
+        "    return True\n",
+        _played("S7b"),
+    ),
+    Mutant(
+        "one call for each message",
+        "engine/call_checks.py",
+        'is_once = item.tool.effect != "read" and item.tool.name in self._once',
+        "is_once = False",
+        _played("S2"),
+    ),
+    Mutant(
+        "a call that needs an approval waits for it",
+        "engine/call_checks.py",
+        "if approve is not None and item.tool.name in approve.tools:",
+        "if False:",
+        _played("S10"),
+    ),
+    Mutant(
+        "an answer links only addresses that the run read",
+        "engine/outgoing.py",
+        "return replace(concluded, text=rebuilt(concluded.text, live_addresses(run)))",
+        "return concluded",
+        _played("S6"),
+    ),
+)
