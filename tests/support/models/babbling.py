@@ -123,10 +123,9 @@ class Babble:
         if isinstance(made, Reply):
             return made
         if isinstance(made, Answer):
-            repeats = self.last is not None and self.chance.random() < 0.1
-            if repeats and self.last is not None:
+            if self.last and not self.last.thoughts and self.chance.random() < 0.1:
                 # The same calls again, with the same ids, by the model that is asked now.
-                made = replace(self.last, model=turn.model, thoughts="")
+                made = replace(self.last, model=turn.model)
             self.last = made
             made = body_of(made, api, turn.number)
         return self._sent(made, api)
