@@ -64,6 +64,7 @@ async def ask_approval(step: OwnStep, item: Permitted, terms: ApprovalTerms, pro
                 by=terms.by,
                 until=until,
                 about=terms.about,
+                arguments=item.recorded if item.rebuilt else None,
             )
         )
     requested = step.progress.approvals[name].requested

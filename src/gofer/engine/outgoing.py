@@ -1,13 +1,22 @@
 """The gate for texts that people read: which addresses a run may link, and its texts with only these as links."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import cast
 
 from gofer.engine.owned_run import OwnedRun
-from gofer.journal.entries import RunConcluded
-from gofer.sources.outgoing_text import rebuilt
+from gofer.engine.permitted_call import Permitted
+from gofer.journal.entries import RunConcluded, ToolResult
+from gofer.sources.outgoing_text import plain_words, rebuilt
 from gofer.sources.registry import SHARED_HOSTS
 from gofer.values.addresses import Live, host_of, keys_in
+from gofer.values.errors import ToolError
+
+_UNREAD = (
+    "Not called: no source that this run read has the address {address!r}. Use an address as it stands in the request, "
+    "a page or a result. The owner of the workflow can permit all pages of a host with `links`."
+)
 
 
 def live_addresses(run: OwnedRun) -> Live:
@@ -53,3 +62,53 @@ def rebuilt_answer(run: OwnedRun, concluded: RunConcluded) -> RunConcluded:
 def read_addresses_in(run: OwnedRun, text: str) -> frozenset[str]:
     """Return the keys of the addresses in a text that a run or a run above it read."""
     return frozenset(filter(live_addresses(run).read, keys_in(text)))
+
+
+def rebuilt_call(run: OwnedRun, item: Permitted) -> Permitted | ToolResult:
+    """Return a call with its texts as people may read them, or its refusal.
+
+    A call that waits for an approval keeps the arguments that people were shown, whatever the run has read since.
+    """
+    target = item.tool.target
+    for approval in run.progress.approvals.values():
+        if approval.requested.call == item.call:
+            return _with(item, approval.requested.arguments)
+    if not (target.markdown or target.texts or target.addresses):
+        return item
+    live = live_addresses(run)
+    given = item.arguments.model_dump(mode="json", exclude_unset=True)
+    for name in target.addresses & given.keys():
+        if given[name] and not live(str(given[name])):
+            text = _UNREAD.format(address=str(given[name])[:200])
+            return ToolResult(item.call, "refused", text, details={"code": "unread_address"})
+    changed = {
+        name: _rebuilt(value, partial(rebuilt if name in target.markdown else plain_words, live=live))
+        for name, value in given.items()
+        if name in target.markdown | target.texts
+    }
+    if all(given[name] == value for name, value in changed.items()):
+        return item
+    try:
+        return _with(item, {**given, **changed})
+    except ToolError as error:
+        return ToolResult(item.call, "refused", error.message_to_model, details={"code": "broken"})
+
+
+def _with(item: Permitted, arguments: Mapping[str, object] | None) -> Permitted:
+    """Return a call with other arguments, or unchanged without any. Raises ToolError."""
+    if arguments is None:
+        return item
+    return replace(item, arguments=item.tool.parse(arguments), recorded=arguments, rebuilt=True)
+
+
+def _rebuilt(value: object, rebuild: Callable[[str], str]) -> object:
+    """Return a JSON value with each of its texts rebuilt."""
+    match value:
+        case str():
+            return rebuild(value)
+        case dict():
+            return {name: _rebuilt(inner, rebuild) for name, inner in cast(Mapping[str, object], value).items()}
+        case list():
+            return [_rebuilt(inner, rebuild) for inner in cast(Sequence[object], value)]
+        case _:
+            return value

@@ -32,6 +32,8 @@ class Permitted:
     arguments: Arguments
     recorded: Mapping[str, object] | None = None
     """The arguments for the journal; None when an llm.response has them already."""
+    rebuilt: bool = False
+    """Whether the arguments differ from those asked for, because people read them (`outgoing.py`)."""
     for_script: bool = False
     """Whether a script made the call, so that the journal also records the tool's value for scripts."""
     key: str = ""

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from gofer.engine import model_order
 from gofer.engine.model_request import Window
+from gofer.engine.outgoing import rebuilt_call
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Gate, Permitted, SubagentCall, permit_all
 from gofer.engine.results import DisplayLimits, unknown
@@ -184,7 +185,10 @@ class WorkingStep:
         # The journal does not record the place of a read, so a repeated read is judged again.
         if (intent := progress.in_doubt.get(item.call)) and not item.judged_again:
             return item.as_recorded(intent)
-        cleared = await self.own.clear(item, lambda: self.guard.clear(self.own, item, provenance))
+        rebuilt = rebuilt_call(self.own, item)
+        cleared: Permitted | Outcome = rebuilt
+        if isinstance(rebuilt, Permitted):
+            cleared = await self.own.clear(rebuilt, lambda: self.guard.clear(self.own, rebuilt, provenance))
         if isinstance(cleared, Permitted):
             return cleared
         self.own.note(cleared)

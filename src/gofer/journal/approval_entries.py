@@ -1,5 +1,6 @@
 """Entries about approvals: the request, the pressed button, and the decision."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +24,8 @@ class ApprovalRequested:
     until: int
     """Unix milliseconds; a request without a decision by then has expired."""
     about: About = "call"
+    arguments: Mapping[str, object] | None = None
+    """The arguments, if the texts for people in them were rebuilt; None if they are those that were asked for."""
 
 
 @dataclass(frozen=True, slots=True)

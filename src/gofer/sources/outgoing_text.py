@@ -5,6 +5,7 @@ again, and a block that is not stays as code. A picture becomes a link or its wo
 """
 
 import dataclasses
+import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -27,6 +28,7 @@ _PIPED_LINK = re.compile(r"<(https?://[^\s<>|]+)\|([^<>\n]+)>")
 _ENDED = re.compile(r"[.,;:!?\"'*_~)\]}]*(?:([ \t\n\r<])|$)")
 """What follows an address that every system ends at the same place."""
 _ASCII = re.compile("[!-~]+")
+_ESCAPED = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _DRAWN = frozenset({"mermaid", "geojson", "topojson", "stl", "math"})
 """Languages of code that a system draws as a picture, with the links in it."""
 
@@ -51,8 +53,18 @@ def rebuilt(text: str, live: Live) -> str:
 
 
 def plain_words(text: str, live: Live) -> str:
-    """Return a text that no system reads as Markdown, such as a title or a file, with other addresses inert."""
-    text = visible(text)
+    """Return a title, a field or a file with every address inert that may not be a link.
+
+    Some systems read fields as Markdown, so an address that escapes hide counts as well.
+    """
+    shown = _with_inert(visible(text), live)
+    plain = html.unescape(_ESCAPED.sub("", shown))
+    if plain == shown or _with_inert(plain, live) == plain:
+        return shown
+    return _with_inert(plain, live)
+
+
+def _with_inert(text: str, live: Live) -> str:
     shown = ""
     after = 0
     for start, end in spans(text):

@@ -61,6 +61,9 @@ class ToolOptions(TypedDict, total=False):
     destination: Callable[[Any], str]
     changes: Callable[[Origin, Any], Mapping[str, str]] | None
     writes: Writes | None
+    markdown: frozenset[str]
+    plain_text: frozenset[str]
+    addresses: frozenset[str]
     internal: bool
     system: str
     base: Base

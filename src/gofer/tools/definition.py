@@ -239,8 +239,20 @@ class Target(Generic[A_contra]):
     """The function that returns the details of what a call changes. The run itself must have made it by a call."""
     writes: Writes | None = None
     """The arguments of a writing tool that name the place. None: the tool never writes where the run began."""
+    markdown: frozenset[str] = frozenset()
+    """The arguments with Markdown that people read. Only addresses that the run read are links in them."""
+    plain_text: frozenset[str] = frozenset()
+    """The arguments with other texts that people read, such as titles, fields and files."""
+    addresses: frozenset[str] = frozenset()
+    """The arguments that are addresses. A call with an address that the run did not read is refused."""
     scopes: frozenset[str] = frozenset()
     """The permissions that Gofer's access needs, in the vendor's terms."""
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """The arguments with texts that people read, other than Markdown: those declared, and all other content."""
+        content: frozenset[str] = self.writes.content if self.writes else frozenset()
+        return (self.plain_text | content) - self.markdown - self.addresses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,7 @@ class AddComment(Numbered):
     settle=SETTLE,
     # A call can name the repository in several ways or leave it out, so only the number is compared.
     destination=number_of,
+    markdown=frozenset({"text"}),
     everyday="reply, respond or write on a PR, merge request or github ticket",
 )
 async def github_add_comment(api: GitHubApi, call: Call, arguments: AddComment) -> ToolResult:
@@ -139,6 +140,8 @@ class CreateIssue(InRepository):
     shows="issue",
     settle=SETTLE,
     place=repository_place,
+    markdown=frozenset({"body"}),
+    plain_text=frozenset({"title", "labels"}),
     everyday="file a bug or ticket on github, report a problem in a repository",
 )
 async def github_create_issue(api: GitHubApi, call: Call, arguments: CreateIssue) -> ToolResult:

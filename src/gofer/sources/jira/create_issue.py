@@ -74,6 +74,8 @@ def _destination(arguments: CreateIssue) -> str:
     settle=10.0,
     place=_place,
     destination=_destination,
+    markdown=frozenset({"description"}),
+    plain_text=frozenset({"summary", "labels", "fields"}),
     scopes=frozenset({"Browse Projects", "Create Issues", "Assign Issues", "Browse users and groups"}),
     everyday="file, open, raise, report, make, log or add a bug, ticket, task, story, incident, problem",
 )

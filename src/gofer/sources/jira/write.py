@@ -56,6 +56,7 @@ class AddComment(Arguments):
     place=issue_place,
     # `narrow`: a comment can have the audience of the comment that it answers.
     writes=on_issue("text", narrow=True),
+    markdown=frozenset({"text"}),
     scopes=SEES | {"Add Comments"},
     everyday="reply, respond, note or update on a ticket, bug or task",
 )
@@ -146,6 +147,7 @@ class TransitionIssue(Arguments):
     shows="issue",
     place=issue_place,
     writes=on_issue("status", "fields"),
+    plain_text=frozenset({"fields"}),
     scopes=SEES | {"Transition Issues"},
     everyday="close, resolve, reopen, finish, start, mark as done, move a ticket, card, bug or task on the "
     "board; change its state",
@@ -205,6 +207,8 @@ class LinkUrl(Arguments):
     effect="keyed",
     place=issue_place,
     writes=on_issue("url", "title"),
+    plain_text=frozenset({"title"}),
+    addresses=frozenset({"url"}),
     scopes=SEES | {"Link Issues"},
     everyday="attach, connect or relate a url or link to a ticket, bug or task",
 )

@@ -49,6 +49,7 @@ def _destination(arguments: AddComment) -> str:
     place=page_place,
     destination=_destination,
     writes=on_page("text", "block", "discussion"),
+    markdown=frozenset({"text"}),
     scopes=READS | {"read comments", "insert comments"},
     everyday="leave a note, feedback, reply or remark on a doc, document or wiki",
 )

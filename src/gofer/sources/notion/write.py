@@ -52,6 +52,7 @@ class AppendContent(Arguments):
     timeout=40.0,
     place=page_place,
     writes=on_page("properties"),
+    plain_text=frozenset({"properties"}),
     scopes=READS | {"update content", "read user information"},
     everyday="change, edit or set a field, due date, deadline, owner, assignee, status of a wiki doc or row",
 )
@@ -86,6 +87,7 @@ def _set_result(page: str, names: list[str]) -> ToolResult:
     settle=5.0,
     place=page_place,
     writes=on_page("text", "after"),
+    markdown=frozenset({"text"}),
     scopes=READS | {"insert content"},
     everyday="write down in the wiki or doc, add a section, paragraph, notes, minutes, document it",
 )

@@ -43,6 +43,7 @@ def _destination(arguments: PostFile) -> str:
     place=thread_place,
     destination=_destination,
     writes=in_channel("name", "text", "thread_ts"),
+    plain_text=frozenset({"name", "text"}),
     scopes=scopes(
         "conversations.list",
         "files.getUploadURLExternal",

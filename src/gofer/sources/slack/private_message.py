@@ -46,6 +46,7 @@ def _person_place(origin: Origin, arguments: Arguments) -> Place:
     place=_channel_place,
     # The message always appears in the channel of the request, so no argument names a destination.
     writes=Writes({}, frozenset({"text", "thread_ts"})),
+    markdown=frozenset({"text"}),
     scopes=scopes("chat.postEphemeral"),
     everyday="whisper, tell only me, private hint, quietly",
 )
@@ -82,6 +83,7 @@ def _home(call: Call) -> str:
     shows="message",
     settle=5.0,
     place=_person_place,
+    markdown=frozenset({"text"}),
     scopes=scopes("conversations.open", "chat.postMessage") | {"im:history"},
     everyday="dm, private message, tell me privately, ping me",
 )

@@ -80,6 +80,7 @@ def _changed_message(origin: Origin, arguments: UpdateMessage | DeleteMessage) -
     place=thread_place,
     destination=_thread_of,
     writes=in_channel("text", "thread_ts"),
+    markdown=frozenset({"text"}),
     scopes=scopes("conversations.list", "chat.postMessage", "conversations.replies", "conversations.history"),
     everyday="tell, notify, ping, announce, announcement; write in chat, send to a channel or the team, share "
     "news, let people know",
@@ -128,6 +129,7 @@ def _mock_post(call: Call, arguments: PostMessage) -> ToolResult:
     destination=_message_of,
     changes=_changed_message,
     writes=in_channel("text", "ts"),
+    markdown=frozenset({"text"}),
     scopes=scopes("conversations.list", "chat.update"),
     everyday="edit, correct or fix a post in chat",
 )
