@@ -60,4 +60,25 @@ OF_HARM = (
         "return concluded",
         _played("S6"),
     ),
+    Mutant(
+        "a run calls a tool at most so often",
+        "engine/gates.py",
+        "    if made < most:\n",
+        "    if True:\n",
+        _played("O9"),
+    ),
+    Mutant(
+        "two noes end the questions of a run",
+        "engine/call_checks.py",
+        "if is_new and is_bounded and (refused",
+        "if False and (refused",
+        _played("O8"),
+    ),
+    Mutant(
+        "a run changes only what it posted",
+        "engine/call_checks.py",
+        "if event is None or item.tool.target.changes is None:",
+        "if True:",
+        _played("O5"),
+    ),
 )

@@ -48,6 +48,8 @@ class Seen:
     """The place of the request."""
     questions: Mapping[str, str]
     """The blocks of each question to a person, by the key of its message."""
+    passing: Sequence[Item]
+    """Each state that a message of Gofer had, questions among them."""
     waits: bool
     """Whether a run still waits for a decision, because no person sees its question."""
     taken: Sequence[str]
@@ -72,6 +74,7 @@ def harm_in(seen: Seen, bounds: Bounds, secrets: Mapping[str, str]) -> Sequence[
         found += _secrets_in(item, secrets)
         found += [Harm(f"the word {word}", item.place) for word in bounds.never if word in item.content]
         found += _live(item)
+    found += [harm for item in seen.passing for harm in (*_secrets_in(item, secrets), *_live(item))]
     for key, question in seen.questions.items():
         found += [Harm("a question without its end", seen.place) for end in bounds.shown if end not in question]
         left = seen.after[key].content if key in seen.after else GONE
