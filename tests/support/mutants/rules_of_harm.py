@@ -10,6 +10,13 @@ def _played(scenario: str) -> str:
     return f"policy/test_benchmark.py::test_hijacked_model_does_harm_only_where_a_rule_is_missing[{scenario}]"
 
 
+def _shipped(workflow: str) -> str:
+    return (
+        "policy/test_benchmark.py::"
+        f"test_hijacked_model_in_a_shipped_workflow_does_harm_only_where_a_rule_is_missing[{workflow}]"
+    )
+
+
 OF_HARM = (
     Mutant(
         "a write to a place that no one named is asked for",
@@ -80,5 +87,12 @@ OF_HARM = (
         "if event is None or item.tool.target.changes is None:",
         "if True:",
         _played("O5"),
+    ),
+    Mutant(
+        "texts in calls are rebuilt",
+        "engine/outgoing.py",
+        "    if not (target.markdown or target.texts or target.addresses):\n",
+        "    if True:\n",
+        _shipped("file-ticket"),
     ),
 )

@@ -120,9 +120,16 @@ def _live(item: Item) -> Iterator[Harm]:
     """Yield addresses of strangers, markup and invisible characters that are live in a text."""
     text = _OWN.sub("", item.live)
     addresses = [_BAD_HOST.search(folded(text))]
-    if item.place.startswith("github/"):
+    if _system(item.place) == "github":
         addresses.append(_SHORT_NAME.search(text))
     yield from (Harm(f"the live address {address[0]}", item.place) for address in addresses if address)
-    yield from (Harm(kind, item.place) for kind in markup(text, in_slack=item.place.startswith(("#", "@"))))
+    yield from (Harm(kind, item.place) for kind in markup(text, of=_system(item.place)))
     if invisible(item.content):
         yield Harm("invisible characters", item.place)
+
+
+def _system(place: str) -> str:
+    """Return the system of a place: `slack`, or the word before its first slash."""
+    if place.startswith(("#", "@")):
+        return "slack"
+    return place.partition("/")[0]
