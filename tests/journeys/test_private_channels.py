@@ -172,10 +172,10 @@ async def ended(made: Company) -> Head:
 
 
 async def press_all(made: Company, action: str) -> list[Message]:
-    """Press the same button on every question to the captain; return the questions."""
+    """Press the same button on every question to the captain; return the questions. Two noes are the last ones."""
     pressed: list[Message] = []
     async with asyncio.timeout(60):
-        while len(pressed) < CALLS:
+        while len(pressed) < (2 if action == "deny" else CALLS):
             asked = [one for one in made.slack.whispers(CAPTAIN) if " take this " in one.text]
             for one in [one for one in asked if one not in pressed]:
                 await waiting(made)

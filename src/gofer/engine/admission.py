@@ -27,7 +27,7 @@ from gofer.journal.workspace_entries import FileAdded, PlanUpdated, Todo
 from gofer.projections import workspace
 from gofer.projections.progress import project
 from gofer.projections.recap import inherited_files, recap
-from gofer.sources.part_values import Person, SourceContext
+from gofer.sources.part_values import OUTSIDERS, Person, SourceContext
 from gofer.sources.receivers import events_of, known
 from gofer.sources.registry import source_of
 from gofer.sources.triggers import CONTINUING
@@ -38,8 +38,6 @@ from gofer.values.events import Event
 from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
-_OUTSIDERS = frozenset({"guest", "external", "customer", "anonymous"})
-"""Kinds of people who see less of a workspace than its full members."""
 _UNUSABLE = "I could not begin, because a tool of this workflow cannot be used. Please tell {owner}."
 _MOST_EARLIER_RUNS = 50
 """Earlier runs of a conversation that are examined at most, to find one that was admitted."""
@@ -300,7 +298,7 @@ def _may_know(person: Person, earlier: Event) -> bool:
     People who are no members may see only their own earlier runs. Of two events without a person, nothing shows that
     the same person caused them.
     """
-    return person.kind not in _OUTSIDERS or (bool(person.id) and person.id == earlier.actor.id)
+    return person.kind not in OUTSIDERS or (bool(person.id) and person.id == earlier.actor.id)
 
 
 def _is_complete(step: OwnStep, file: FileAdded) -> bool:

@@ -31,14 +31,9 @@ _STARTED_BY = {
 
 async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person:
     """Return the person or app behind an event. Raises RunStopped when the look-up fails, Cancelled, OutOfTime."""
-    source = source_of(event)
-    if source.trusted:
-        return Person(event.actor.id, "member")
-    if event.actor.kind != "person":
-        return Person(event.actor.id, event.actor.kind)
-    people = source.people
-    if people is None:
-        return Person(event.actor.id, "member")
+    people = source_of(event).people
+    if people is None or _kind_of(event):
+        return Person(event.actor.id, _kind_of(event) or "member")
     asked = people.look_up(event)
     if asked is None:
         return Person(event.actor.id)
@@ -48,11 +43,20 @@ async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person
     return people.person(event, details)
 
 
+def _kind_of(event: Event) -> str:
+    """Return the kind of person that the event itself tells; empty if only a look-up tells it."""
+    if source_of(event).trusted:
+        return "member"
+    return "" if event.actor.kind == "person" else event.actor.kind
+
+
 def known_person(step: OwnedRun, event: Event) -> Person:
     """Return the person who started a run, from the look-up of its admission."""
     people = source_of(event).people
+    if people is None or _kind_of(event):
+        return Person(event.actor.id, _kind_of(event) or "member")
     match step.progress.outcomes.get(ACTOR):
-        case ToolResult(status="ok", details=details) if people is not None:
+        case ToolResult(status="ok", details=details):
             return people.person(event, details or {})
         case _:
             return Person(event.actor.id)
@@ -64,6 +68,8 @@ async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: P
     entries = {person.kind, f"{person.kind}s", person.id}
     if person.kind not in ("bot", "anonymous"):
         entries.add("everyone")
+    if person.kind == "customer":
+        entries.add("externals")
     if entries & set(who):
         return True
     handles = [one.removeprefix("@") for one in who if one.startswith("@")]

@@ -7,6 +7,7 @@ from gofer.journal.entries import ToolCall
 from gofer.journal.purposes import is_own
 from gofer.tools.definition import ANYWHERE, AnyTool, Arguments
 from gofer.tools.places import Place
+from gofer.tools.readable import Readable
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
 
@@ -50,6 +51,8 @@ class Permitted:
 
     cleared: bool = False
     """Whether a look-up found that the run may read the place although it is private."""
+    readable: Readable = field(default_factory=Readable)
+    """What a read may read in its system besides the object that the run is about."""
 
     @property
     def sent_arguments(self) -> Arguments:
@@ -90,8 +93,8 @@ class Permitted:
 
     @property
     def judged_again(self) -> bool:
-        """Whether a repeated call needs a new look-up of its place: the journal does not record the place of a read."""
-        return self.tool.effect == "read" and self.tool.target.where is not None
+        """Whether a repeated call is judged again: the journal does not record what a read may read."""
+        return self.tool.effect == "read" and bool(self.tool.target.system)
 
     def as_recorded(self, intent: ToolCall | None) -> "Permitted":
         """Return the call with the arguments that its intent recorded, if any: a name may mean another place by now."""

@@ -19,11 +19,12 @@ from gofer.engine.permitted_call import Permitted
 from gofer.engine.source_context import thread_of
 from gofer.journal.entries import ToolResult
 from gofer.journal.purposes import READ_PLACE, WRITE_PLACE
-from gofer.sources.part_values import Known, OwnCall, Person, Standpoint
+from gofer.sources.part_values import OUTSIDERS, Known, OwnCall, Person, Standpoint
 from gofer.sources.registry import SOURCES, WORKPLACE, source_of
 from gofer.sources.source import Places
 from gofer.tools.definition import Provenance
 from gofer.tools.places import Place
+from gofer.tools.readable import Readable
 from gofer.values.canonical_json import as_object, as_text, encode
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
@@ -137,6 +138,8 @@ class Judge:
 
         Raises Cancelled, OutOfTime, Parked.
         """
+        if item.tool.effect == "read":
+            item = replace(item, readable=self._readable(item))
         if item.tool.effect == "read" and not self._may_read_private:
             # The tool itself refuses every channel except public ones and the channel of the run.
             return Judged(item, "yes")
@@ -146,23 +149,35 @@ class Judge:
             if place is None or (place.kind == "other" and item.tool.effect == "read"):
                 return Judged(item, "yes")
             known = await self._known_place(item, place)
-            if place.argument and known.id not in ("", place.name):
+            if known.id and place.argument:
                 item = replace(item, ids={place.argument: known.id})
             if item.tool.effect == "read":
                 return self._read(item, place, known)
         except ToolError as error:
             return ToolResult(item.call, "refused", error.message_to_model, details={"code": error.code})
         verdict = may_write(known, asker_of(self.step))
-        if verdict == "yes" and self._reveals_private(known):
+        if verdict == "yes" and self._reveals_private(known.id or place.name):
             return Judged(item, "no", refusal=_WRITE_REVEALS)
         return Judged(item, verdict, known.name or str(place), refusal(place))
+
+    def _readable(self, item: Permitted) -> Readable:
+        """Return what a read may read in the system of its tool."""
+        system = item.tool.name.partition("_")[0]
+        listed = frozenset(map(str.casefold, self.workflow.reads.entries(system)))
+        return Readable(listed, outsiders=system != self.event.source and self._open_to_outsiders)
+
+    @property
+    def _open_to_outsiders(self) -> bool:
+        """Whether people from outside the company read the answer of the run."""
+        person = known_person(_root(self.step), self.event)
+        return person.kind in OUTSIDERS or source_of(self.event).open_to_outsiders(self.event)
 
     @property
     def writes(self) -> Destinations:
         """The places that the workflow file lets runs write to."""
         return self.workflow.writes
 
-    def _reveals_private(self, known: Known) -> bool:
+    def _reveals_private(self, place: str) -> bool:
         """Return whether a run without an asker would write data of a private channel to another place.
 
         There is no person to ask, so `private_channels` alone decides.
@@ -170,14 +185,14 @@ class Judge:
         if asker_of(self.step) is not None or self.workflow.private_channels == "allow":
             return False
         read = _private_channels_read(self.step)
-        return bool(read - {known.id})
+        return bool(read - {place})
 
     @property
     def _may_read_private(self) -> bool:
         """Whether each read needs a look-up of its channel, because its being public does not decide alone."""
         asker = asker_of(self.step)
         if asker is None:
-            return self.writes.may_be_private
+            return self.writes.may_be_private or self._open_to_outsiders
         return asker.kind != "member" or self._alone
 
     @property
@@ -189,7 +204,8 @@ class Judge:
     def _read(self, item: Permitted, place: Place, known: Known) -> Judged:
         """Return the judgement of a permitted read. Raises ToolError for a read that is not permitted."""
         asker = asker_of(self.step)
-        if not may_read(known, asker, alone=self._alone):
+        foreign = place.system != self.event.source and self._open_to_outsiders
+        if not may_read(known, asker, alone=self._alone) or (foreign and not known.listed):
             raise _hidden_error(place)
         if asker is None and not (known.home or known.public or self._keeps_to_itself):
             raise ToolError(_ANSWER_REVEALS, code="private")

@@ -123,6 +123,7 @@ def _call(run: OwnedRun, item: Permitted, context: CallContext) -> Call:
         at=run.progress.intended_at.get(item.call, 0) / 1000,
         since=since_ms / 1000,
         cleared=item.cleared,
+        readable=item.readable,
         run=RunAtHand(
             workspace=run.workspace,
             repertoire=context.repertoire,

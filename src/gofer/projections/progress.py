@@ -284,8 +284,7 @@ def _take_item(state: Progress, item: e.MessageReceived | e.RunCancelled | e.Run
         case e.RunRetried(restored=restored):
             state.restored = state.restored or restored
         case e.MessageReceived(text=text, by=by):
-            if by and state.event is not None and by == state.event.actor.id:
-                state.said.append(text)
+            state.said += [text] if by and state.event and by == state.event.actor.id else []
 
 
 def _end(state: Progress, end: e.RunConcluded | e.RunFinished | e.RunChecked) -> None:

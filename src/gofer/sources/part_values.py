@@ -35,6 +35,10 @@ class Need:
     """Sentences for the colleague by the vendor's code, for codes that the colleague can act on."""
 
 
+OUTSIDERS = frozenset({"guest", "external", "customer", "anonymous"})
+"""Kinds of people who see less of a company than its full members."""
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """The person or app behind an event."""

@@ -12,13 +12,15 @@ from gofer.workflows.field_descriptions import described_schema, schema_text
 from gofer.workflows.load import DEFAULTS, Catalog, read_folder
 from gofer.workflows.schema import Defaults, Subagent, Workflow, defaults_form, workflow_form
 from gofer.workflows.when import trigger_form
-from gofer.workflows.writes import destinations_form
+from gofer.workflows.writes import destinations_form, readable_form
 
 BUNDLES_KEPT = 32
 """The most bundles that a process keeps read; most runs begin with one of a few."""
 DestinationsForm = destinations_form([*DESTINATIONS.values()])
 """The form of the key `writes`."""
-WorkflowForm = workflow_form(TRIGGER_KINDS, DestinationsForm, WORKPLACE_NAME)
+ReadableForm = readable_form([one for one in DESTINATIONS.values() if one.system != WORKPLACE_SOURCE])
+"""The form of the key `reads`. Channels that a run may read are listed under `writes`."""
+WorkflowForm = workflow_form(TRIGGER_KINDS, DestinationsForm, ReadableForm, WORKPLACE_NAME)
 """The form of a workflow file."""
 TriggerForm = trigger_form(TRIGGER_KINDS)
 """The form of one trigger."""

@@ -14,6 +14,7 @@ from gofer.tools.argument_bounds import bounded_parameters
 from gofer.tools.argument_schema import parameters_of, sentences
 from gofer.tools.file_access import Files, NoFiles
 from gofer.tools.places import Origin, Place, Writes
+from gofer.tools.readable import Readable
 from gofer.values.canonical_json import as_object, encode
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.events import Actor
@@ -121,6 +122,8 @@ class Call:
     """Unix seconds, by Gofer's clock, before which no attempt of this call happened."""
     cleared: bool = False
     """Whether Gofer looked up the place of the call and allows reading it although it is private."""
+    readable: Readable = field(default_factory=Readable)
+    """What the call may read besides the object that the run is about."""
     run: RunAtHand = field(default_factory=RunAtHand)
     """The parts of the run for Gofer's own tools."""
     variables: Mapping[str, Secret] = field(default_factory=dict[str, Secret])

@@ -24,13 +24,13 @@ class Actor:
     """The person or bot that caused an event. `id` is the source's own id and never reaches a model."""
 
     id: str
-    kind: Literal["person", "customer", "bot", "anonymous"] = "person"
-    """A `customer` is a person whom the company serves in that system, and no colleague."""
+    kind: Literal["person", "external", "customer", "bot", "anonymous"] = "person"
+    """An `external` person is no colleague, and neither is a `customer`, whom the company serves in that system."""
 
     @property
     def is_person(self) -> bool:
         """Whether a known person caused the event."""
-        return self.kind in ("person", "customer")
+        return self.kind in ("person", "external", "customer")
 
 
 NOBODY = Actor("", "anonymous")

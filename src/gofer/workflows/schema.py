@@ -26,7 +26,7 @@ from gofer.workflows.output_schema import Flaw, flaws
 from gofer.workflows.review_form import Reviews, ReviewSetting, ReviewsSetting
 from gofer.workflows.suggest_form import Suggest
 from gofer.workflows.when import Trigger, TriggerKind, when_form
-from gofer.workflows.writes import Destinations
+from gofer.workflows.writes import Destinations, is_unlisted
 
 _CHANNEL = re.compile(r"#[^\s#*]{1,80}|[CG][A-Z0-9]{2,20}")
 _LINK = re.compile(r"https?://[^\s()<>]+")
@@ -183,6 +183,8 @@ class Workflow(Strict):
     """How much of files and long texts the model sees without calling a tool."""
     writes: Destinations = Destinations()
     """Where the runs may write besides the place they were asked in, system by system."""
+    reads: Destinations = Destinations()
+    """What the runs may read of what only some people may see, besides the object they are about."""
     approve: Approve | None = None
     """The tool calls that need an approval."""
     reply: Reply = "thread"
@@ -234,14 +236,17 @@ class Workflow(Strict):
         return _named_model(value)
 
 
-def workflow_form(kinds: Sequence[TriggerKind], destinations: type[Destinations], workplace: str) -> type[Workflow]:
+def workflow_form(
+    kinds: Sequence[TriggerKind], destinations: type[Destinations], readable: type[Destinations], workplace: str
+) -> type[Workflow]:
     """Return the form of a workflow file with triggers of these kinds.
 
-    `destinations` is the form of the key `writes`. `workplace` is the name of the system that people chat in.
+    `destinations` is the form of `writes`, `readable` that of `reads`, and `workplace` the system that people chat in.
     """
     keys: dict[str, Any] = {
         "when": (when_form(kinds), ...),
         "writes": (destinations, destinations()),
+        "reads": (Annotated[readable, Field(exclude_if=is_unlisted)], readable()),
         "owner": (Annotated[str, Field(min_length=1)], ...),
         "approve": (Approve | None, None),
     }

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, create_model
@@ -42,6 +42,8 @@ class Listable:
     """The other ways in which texts name places; None if there are none."""
     every: str = ""
     """The entry that stands for all public places; empty if the system has no such entry."""
+    readable: Any = None
+    """The annotation of an entry of `reads` if it differs; see `entry`."""
     plain: Callable[[str], str] = str.casefold
     """The function that converts an entry to the lower-case form in links."""
 
@@ -72,6 +74,11 @@ class Destinations(Strict):
         return any(self.one_by_one(system) for system in self.EVERY)
 
 
+def is_unlisted(value: Destinations) -> bool:
+    """Return whether a key lists no place. Such a key is left out of bundles, whose hashes stay as they were."""
+    return not any(value.model_dump().values())
+
+
 def place_entry(pattern: str, *, wrong: str, written: str, named: str) -> object:
     """Return the annotation of an entry that matches a pattern.
 
@@ -85,6 +92,11 @@ def place_entry(pattern: str, *, wrong: str, written: str, named: str) -> object
         return value
 
     return Annotated[str, AfterValidator(checked), Field(json_schema_extra={"pattern": f"^{pattern}$"})]
+
+
+def readable_form(listable: Sequence[Listable]) -> type[Destinations]:
+    """Return the form of `reads`, with one key for each system."""
+    return destinations_form([replace(one, entry=one.readable or one.entry) for one in listable])
 
 
 def destinations_form(listable: Sequence[Listable]) -> type[Destinations]:

@@ -154,6 +154,7 @@ def review_comment_shape(hub: Hub, issue: Issue, comment: ReviewComment) -> Shap
         "original_start_line": None,
         "side": "RIGHT",
         "subject_type": "line",
+        "author_association": "MEMBER",
         "diff_hunk": comment.diff_hunk,
         "created_at": iso(comment.created_at),
         "updated_at": iso(comment.updated_at),

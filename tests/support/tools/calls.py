@@ -3,11 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from typing_extensions import override
+
 from gofer.tools.definition import Call, Provenance
+from gofer.tools.readable import Readable
 from gofer.values.events import Actor, Event
 from gofer.values.outside import Clock, Http
 from support.engine.memory_run import PROVENANCE
 from support.stand_ins import SetClock
+
+
+class AllReadable(Readable):
+    """The readable objects of a call that may read everything, for tests of contents."""
+
+    @override
+    def holds(self, *within: str, private: bool) -> bool:
+        return True
+
+
+ALL = AllReadable()
 
 
 def any_call(
@@ -28,6 +42,7 @@ def any_call(
         http=http,
         clock=clock or SetClock(),
         since=since,
+        readable=ALL,
     )
 
 

@@ -100,5 +100,6 @@ async def test_only_bots_and_anonymous_let_apps_and_events_without_a_person_star
     loaded = catalog_of(made.worker).workflows["answer-here"]
     for who in chain.from_iterable(combinations(GROUPS, size) for size in range(1, len(GROUPS) + 1)):
         named = replace(loaded, workflow=loaded.workflow.model_copy(update={"who": who}))
-        welcome = bool({kind, f"{kind}s"} & {*who}) or ("everyone" in who and kind not in ("bot", "anonymous"))
+        names = {kind, f"{kind}s", *(["externals"] if kind == "customer" else [])}
+        welcome = bool(names & {*who}) or ("everyone" in who and kind not in ("bot", "anonymous"))
         assert await may_start(step, Person("U1", kind), named, PROVENANCE) == welcome, who

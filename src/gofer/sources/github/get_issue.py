@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gofer.sources.github.api import PER_PAGE, GitHubApi, GitHubRefusal
 from gofer.sources.github.get_pull_request import MOCK_LOGIN, MOCK_QUESTION, NOT_A_PART, Pull, mock_issue, read_pull
-from gofer.sources.github.references import Numbered, Target, target_of
+from gofer.sources.github.references import Numbered, Target, check_readable, target_of
 from gofer.sources.github.shown_text import Fields, body_lines, login, names, number, one_line, statements
 from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
@@ -23,6 +23,7 @@ class GetIssue(Numbered):
 async def github_get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
     """Read an issue with its comments; also a pull request with the comments on it."""
     target = target_of(api, call, arguments)
+    await check_readable(api, call, target.repository)
     issue = await api.read_object(call, target.path("issues"))
     pull: Pull | str = ""
     if issue.get("pull_request"):

@@ -7,7 +7,7 @@ from pydantic import Field
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.get_pull_request import MOCK_LOGIN
 from gofer.sources.github.read_file import path_of
-from gofer.sources.github.references import InRepository, repository_of
+from gofer.sources.github.references import InRepository, check_readable, repository_of
 from gofer.sources.github.shown_text import Fields, login, one_line
 from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
@@ -31,6 +31,7 @@ async def github_list_commits(api: GitHubApi, call: Call, arguments: ListCommits
     """List the commits (the Git history) of a file or folder: who changed it and when. Use it to choose reviewers."""
     repository = repository_of(call, arguments)
     path = path_of(arguments.path)
+    await check_readable(api, call, repository)
     query = {"path": path, "sha": arguments.ref}
     asked = {name: value for name, value in query.items() if value}
     found = await api.read(call, f"/repos/{repository}/commits", per_page=arguments.limit, **asked)

@@ -52,6 +52,9 @@ _REVIEW_COMMENT = (
 
 Fields = Mapping[str, object]
 _PUBLIC = "public"
+_COLLEAGUES = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+"""GitHub's words for how an author belongs to a repository that make them a member. The others are CONTRIBUTOR,
+FIRST_TIME_CONTRIBUTOR, FIRST_TIMER, MANNEQUIN and NONE."""
 
 
 def of_private_repository(event: Event) -> bool:
@@ -140,7 +143,7 @@ def _event(name: str, kind: str, body: Fields, actor: Actor | None) -> Event | I
         kind=kind,
         identity=identity,
         conversation=f"github:{repository}:{number}",
-        actor=actor or NOBODY,
+        actor=_author(actor or NOBODY, about),
         text=_text(about)[:TEXT_LIMIT],
         place=_place(name, repository, number, thing, said) | _visibility(body),
         private=False,
@@ -303,6 +306,17 @@ def _actor(body: Fields) -> Actor | None:
     if sender.get("type") == "Bot" or login.endswith("[bot]"):
         return Actor(login, "bot")
     return Actor(login)
+
+
+def _author(actor: Actor, about: Fields) -> Actor:
+    """Return the actor, as `external` if they wrote the object of the event and GitHub counts them to no team.
+
+    Only people with rights in the repository change what others wrote, so the actor is one of them in any other event.
+    """
+    wrote = as_text(as_object(about.get("user")).get("login")) == actor.id
+    if wrote and actor.kind == "person" and about.get("author_association") not in _COLLEAGUES:
+        return Actor(actor.id, "external")
+    return actor
 
 
 def _repository(body: Fields) -> str:

@@ -10,9 +10,11 @@ from urllib.parse import SplitResult, urlsplit
 from pydantic import Field
 from typing_extensions import override
 
-from gofer.sources.github.api import GitHubApi
-from gofer.tools.definition import Arguments
+from gofer.sources.github.api import GitHubApi, GitHubRefusal
+from gofer.sources.github.refusals import MISSING
+from gofer.tools.definition import Arguments, Call
 from gofer.tools.places import Origin, Place, Writes
+from gofer.tools.readable import hidden
 from gofer.values.errors import ToolError
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
@@ -58,6 +60,23 @@ def repository_of(call: Origin, arguments: InRepository) -> str:
     if not name:
         raise ToolError("Say which repository, as owner/name: the request did not come from GitHub.")
     return _checked(name)
+
+
+async def check_readable(api: GitHubApi, call: Call, repository: str) -> None:
+    """Raise the error of a hidden object for a repository that the run may not read, as for one that does not exist."""
+    if is_repository_at(repository, call.place):
+        return
+    owner = repository.partition("/")[0]
+    if call.readable.holds(repository, owner, private=True):
+        return
+    if call.readable.outsiders:
+        raise hidden(MISSING)
+    try:
+        found = await api.read_object(call, f"/repos/{repository}")
+    except GitHubRefusal as refused:
+        raise (hidden(MISSING) if refused.code == "not_found" else refused) from refused
+    if found.get("private") is not False:
+        raise hidden(MISSING)
 
 
 def target_of(api: GitHubApi, call: Origin, arguments: Numbered) -> Target:

@@ -23,4 +23,6 @@ REFUSALS = Refusals(
     unknown=Refusal("tell", "GitHub gave no other reason."),
     credential=frozenset({"bad_credentials", "no_token"}),
 )
+MISSING = REFUSALS.of("not_found").sentence
+"""The sentence for an object that does not exist or that Gofer may not see."""
 """Every code with its own rule. docs/github.md lists the same codes."""

@@ -8,6 +8,7 @@ from gofer.journal.entries import ToolResult
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.event_actions import LABELED
 from gofer.sources.github.identifying_words import IDENTIFYING
+from gofer.sources.github.receiver import of_private_repository
 from gofer.sources.github.settings import API_URL, TOKEN
 from gofer.sources.github.shown_text import position
 from gofer.sources.github.tools import TOOLS
@@ -129,6 +130,10 @@ def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
     return _look(place, seen_from)
 
 
+def _is_public(event: Event) -> bool:
+    return not of_private_repository(event)
+
+
 READING = Reading(
     call=_subject,
     read=_read,
@@ -153,6 +158,7 @@ GITHUB = Source(
     READING,
     answers=ANSWERS,
     places=PLACES,
+    open_to_outsiders=_is_public,
     tools=_tools,
     sites=(API_URL,),
     identifying=IDENTIFYING,

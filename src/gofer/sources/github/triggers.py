@@ -12,6 +12,7 @@ from gofer.workflows.when import SAYS, Conditions, OddWord, TriggerKind, Trigger
 from gofer.workflows.writes import Listable, place_entry
 
 _REPOSITORY = r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}"
+_REPOSITORY_OR_OWNER = r"[A-Za-z0-9_.-]{1,100}(?:/[A-Za-z0-9_.-]{1,100})?"
 
 
 _REPOSITORIES: Sequence[OddWord] = (
@@ -120,6 +121,12 @@ REPOSITORIES = Listable(
     ),
     "Repositories, as owner/name.",
     example="[acme/app]",
+    readable=place_entry(
+        _REPOSITORY_OR_OWNER,
+        wrong="This is neither a repository nor an organisation of GitHub.",
+        written="Write owner/name, as acme/app, or the owner alone.",
+        named="Write the owner alone for all its repositories.",
+    ),
     linked=re.compile(r"https://github\.com/([\w-]+/[\w.-]*\w)(?=[/#?\s)>\"'.,]|$)"),
 )
 _PLACE = "repository: acme/shop"

@@ -39,6 +39,8 @@ REFUSALS = Refusals(
     unknown=Refusal("tell", ""),
     credential=frozenset({"401"}),
 )
+MISSING = REFUSALS.of("404").sentence
+"""The sentence for an object that does not exist or that Gofer may not see."""
 """Refusals by HTTP status, because Jira has no error codes."""
 
 

@@ -2,12 +2,13 @@
 
 from pydantic import Field
 
-from gofer.sources.jira.api import JiraApi
+from gofer.sources.jira.api import MISSING, JiraApi
 from gofer.sources.jira.field_types import FormField, Site
 from gofer.sources.jira.form import Form, form_of_new, form_of_step, form_text, steps_to
 from gofer.sources.jira.issues import SEES, issue_name, issue_path
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
+from gofer.tools.readable import hidden
 from gofer.values.errors import ToolError
 
 
@@ -29,6 +30,8 @@ class GetForm(Arguments):
 async def jira_get_form(api: JiraApi, call: Call, arguments: GetForm) -> ToolResult:
     """Read what Jira asks for in a new issue of a type, or when an issue moves to a status: fields and their values."""
     _check(arguments)
+    if arguments.project and not call.readable.holds(arguments.project, private=False):
+        raise hidden(MISSING)
     if arguments.status:
         key, now, steps = await steps_to(api, call, issue_path(call, arguments.issue), arguments.status, fields=True)
         if not steps:

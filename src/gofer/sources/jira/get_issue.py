@@ -9,15 +9,15 @@ from urllib.parse import quote
 from pydantic import Field
 
 from gofer.sources.jira.adf_text import adf_text, unnamed_people
-from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
+from gofer.sources.jira.api import MISSING, Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.field_words import field_lines
 from gofer.sources.jira.get_attachment import attached, attachment_ids, lines
-from gofer.sources.jira.issues import SEES, is_home, issue_name, named, one_line, path_of, person, shown
+from gofer.sources.jira.issues import SEES, is_home, is_readable, issue_name, named, one_line, path_of, person, shown
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import MOMENT, NAME, digits
+from gofer.tools.readable import hidden
 from gofer.values.canonical_json import as_list, as_object, as_text, indented
-from gofer.values.errors import ToolError
 
 FIELDS = "*all,-comment,-worklog,-votes,-watches"
 """All fields but those that other requests read or that concern no reader."""
@@ -51,11 +51,13 @@ class GetIssue(Arguments):
 async def jira_get_issue(api: JiraApi, call: Call, arguments: GetIssue) -> ToolResult:
     """Read one Jira issue (ticket) by its key: summary, status, people, description and comments, oldest first."""
     name = issue_name(call, arguments.issue)
-    issue = await api.read(call, path_of(name), fields=FIELDS, expand="names")
-    private = as_object(issue.get("fields")).get("security") is not None
+    try:
+        issue = await api.read(call, path_of(name), fields=FIELDS, expand="names")
+    except JiraRefusal as refused:
+        raise (hidden(MISSING) if refused.code == "404" and not is_home(call, name) else refused) from refused
+    if not is_readable(call, issue):
+        raise hidden(MISSING)
     at_home = is_home(call, as_text(issue.get("key"))) or is_home(call, as_text(issue.get("id")))
-    if private and not at_home:
-        raise ToolError("Only some people may see that issue, so only a run that started there can read it.")
     path = f"{path_of(name)}/comment"
     page = await api.read(call, path, orderBy="-created", maxResults=COMMENTS, startAt=0)
     subject = call.place.get("comment", "") if at_home else ""

@@ -95,6 +95,15 @@ def shown(value: object) -> str:
         return "an unknown time"
 
 
+def is_readable(call: Call, issue: Fields) -> bool:
+    """Return whether a run may read an issue: its own, or one that `reads` and the level allow."""
+    key = as_text(issue.get("key"))
+    private = as_object(issue.get("fields")).get("security") is not None
+    if call.readable.holds(key.rpartition("-")[0], private=private):
+        return True
+    return is_home(call, key) or is_home(call, as_text(issue.get("id")))
+
+
 SEES = frozenset({"Browse Projects"})
 """The permissions of a tool that reads issues."""
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from gofer.sources.jira.api import Fields, JiraApi, JiraRefusal
 from gofer.sources.jira.get_issue import mock_issue
-from gofer.sources.jira.issues import SEES, is_home, named, one_line, person, shown
+from gofer.sources.jira.issues import SEES, is_readable, named, one_line, person, shown
 from gofer.sources.jira.projects import project_keys
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
@@ -60,7 +60,7 @@ def _found_result(call: Call, page: Fields) -> ToolResult:
     Details: `issues`, each with key, summary, status and type, and `more`, whether there are further issues.
     """
     issues = [as_object(one) for one in as_list(page.get("issues"))]
-    seen = [one for one in issues if _open(call, one)]
+    seen = [one for one in issues if is_readable(call, one)]
     more = page.get("isLast") is False
     lines = [_line(one) for one in seen] or ["No issue was found."]
     if more:
@@ -102,11 +102,6 @@ async def _with_what_exists(api: JiraApi, call: Call, arguments: Search, refused
         return refused
     keys = ", ".join(await project_keys(api, call))
     return ToolError(f"{refused.message_to_model} The projects are: {keys}.", code=refused.code)
-
-
-def _open(call: Call, issue: Fields) -> bool:
-    private = as_object(issue.get("fields")).get("security") is not None
-    return not private or is_home(call, as_text(issue.get("key"))) or is_home(call, as_text(issue.get("id")))
 
 
 def _line(issue: Fields) -> str:

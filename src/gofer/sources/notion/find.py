@@ -8,15 +8,16 @@ from pydantic import Field
 from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.get_file import Files
 from gofer.sources.notion.get_page import mock_page, mock_source
-from gofer.sources.notion.ids import READS, find_id, find_people, home, one_line
+from gofer.sources.notion.ids import READS, find_id, find_people, home, may_read, one_line
 from gofer.sources.notion.labels import Labels
 from gofer.sources.notion.properties import Completion, property_lines, title
-from gofer.sources.notion.refusals import NOT_THERE
+from gofer.sources.notion.refusals import MISSING, NOT_THERE
 from gofer.sources.notion.rich_text import words
 from gofer.sources.notion.values import Column, columns, day, flag, number, option
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import uuid
+from gofer.tools.readable import hidden
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 
@@ -55,7 +56,9 @@ async def notion_search(api: NotionApi, call: Call, arguments: Search) -> ToolRe
     body: dict[str, object] = {"query": arguments.query, "page_size": arguments.limit, "sort": sort}
     if arguments.kind:
         body["filter"] = {"property": "object", "value": kinds[arguments.kind]}
-    return _search_result(await api.post(call, "search", **body))
+    found = await api.post(call, "search", **body)
+    seen = [one for one in map(as_object, as_list(found.get("results"))) if may_read(call, one)]
+    return _search_result({**found, "results": seen})
 
 
 @notion_search.mock
@@ -89,6 +92,8 @@ def _search_result(found: Fields) -> ToolResult:
 async def notion_query_database(api: NotionApi, call: Call, arguments: QueryDatabase) -> ToolResult:
     """List rows of a Notion database (a table) with their properties, all or those with given values."""
     source = await find_source(api, call, arguments.database)
+    if not may_read(call, source):
+        raise hidden(MISSING)
     body: dict[str, object] = {"page_size": arguments.limit}
     if conditions := await _conditions(api, call, columns(source), arguments.where):
         body["filter"] = {"and": conditions}
@@ -147,7 +152,7 @@ async def find_source(api: NotionApi, call: Call, database: str) -> Fields:
     found = await api.post(
         call, "search", query=database, filter={"property": "object", "value": "data_source"}, page_size=100
     )
-    known = [as_object(one) for one in as_list(found.get("results"))]
+    known = [one for one in map(as_object, as_list(found.get("results"))) if may_read(call, one)]
     spelled = " ".join(database.split()).casefold()
     same = [one for one in known if " ".join(words(one.get("title")).split()).casefold() == spelled]
     if len(same) == 1:

@@ -9,13 +9,15 @@ from gofer.sources.notion.api import Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.comments import Discussions, read_comments
 from gofer.sources.notion.content import Content, Line, read_block, read_content, shown
 from gofer.sources.notion.get_file import Files
-from gofer.sources.notion.ids import READS, home, is_at, one_line, page_id
+from gofer.sources.notion.ids import READS, home, is_at, is_private, may_read, one_line, page_id
 from gofer.sources.notion.labels import Labels
 from gofer.sources.notion.properties import Completion, plain, properties, property_lines, title
+from gofer.sources.notion.refusals import MISSING, NOT_THERE
 from gofer.sources.notion.rich_text import words
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import MOMENT, NAME, uuid
+from gofer.tools.readable import hidden
 from gofer.values.canonical_json import as_object, as_text
 
 TEXT_BUDGET = 30_000
@@ -44,7 +46,7 @@ class GetPage(Arguments):
 )
 async def notion_get_page(api: NotionApi, call: Call, arguments: GetPage) -> ToolResult:
     """Read a page of Notion: title, properties, content with the ids of its blocks, open comments."""
-    page = await api.get(call, f"pages/{page_id(call, arguments.page)}")
+    page = await _readable(api, call, page_id(call, arguments.page))
     page = await Completion(api, call).page(page)
     labels = Labels(api, call)
     page = {**page, "properties": await labels.add(as_object(page.get("properties")))}
@@ -59,6 +61,17 @@ async def notion_get_page(api: NotionApi, call: Call, arguments: GetPage) -> Too
     discussions = await read_comments(api, call, places, here.get("comment", ""), labels)
     commented = await _commented(api, call, content, here.get("block", ""), files, labels)
     return _page_result(page, source, content, discussions, files, commented, missed)
+
+
+async def _readable(api: NotionApi, call: Call, name: str) -> Fields:
+    """Return a page that the run may read. Raises the same error for a hidden page as for a missing one."""
+    try:
+        page = await api.get(call, f"pages/{name}")
+    except NotionRefusal as refused:
+        raise (hidden(MISSING) if refused.code in NOT_THERE and not is_at(name, call.place) else refused) from refused
+    if not may_read(call, page):
+        raise hidden(MISSING)
+    return page
 
 
 @notion_get_page.mock
@@ -120,7 +133,7 @@ def details(page: Fields, database_name: str = "") -> dict[str, object]:
     spelled = [*ids, *(id_.replace("-", "") for id_ in ids)]
     named = [*spelled, *([database_name] if database_name else [])]
     return {
-        "private": not (database or source or page.get("public_url")),
+        "private": is_private(page),
         "page": as_text(page.get("id")),
         "database": database or None,
         "data_source": source or None,

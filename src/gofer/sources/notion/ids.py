@@ -60,6 +60,21 @@ def home(page: Fields) -> tuple[str, str]:
     return as_text(parent.get("database_id")), as_text(parent.get("data_source_id"))
 
 
+def is_private(page: Fields) -> bool:
+    """Return whether the readers of a page are unknown: it is neither public nor a row, and Notion tells no readers."""
+    return not (any(home(page)) or page.get("public_url"))
+
+
+def may_read(call: Call, found: Fields) -> bool:
+    """Return whether a run may read a page or database: the page it is about, or one that its `reads` allows."""
+    if is_at(as_text(found.get("id")), call.place):
+        return True
+    parent = as_object(found.get("parent"))
+    ids = [find_id(as_text(one)) for one in (found.get("id"), *(parent.get(name) for name in _PARENTS))]
+    private = found.get("object") == "page" and is_private(found)
+    return call.readable.holds(*(one for one in ids if one), private=private)
+
+
 def one_line(text: str, limit: int = 200) -> str:
     """Return text on one line and cut, so that it is safe in a line by Gofer."""
     return " ".join(text.split())[:limit]

@@ -38,4 +38,6 @@ REFUSALS = Refusals(
     unknown=Refusal("tell", "Notion gave no other reason."),
     credential=frozenset({"unauthorized"}),
 )
+MISSING = REFUSALS.of("object_not_found").sentence
+"""The sentence for an object that does not exist or that Gofer may not see."""
 """Every code with its own rule. docs/notion.md lists the same codes."""

@@ -33,9 +33,8 @@ class Delivery:
     @property
     def teams(self) -> Mapping[str, str]:
         """The workspaces of a delivery, for the place of its event."""
-        if not self.outer_team:
-            return {"team": self.team}
-        return {"team": self.team, "outer_team": self.outer_team}
+        named = {"team": self.team, "outer_team": self.outer_team, "shared": "true" * self.shared}
+        return {name: value for name, value in named.items() if value or name == "team"}
 
     def private(self, channel: str, channel_type: str) -> bool | None:
         """Return whether a channel is private; None if Slack does not tell."""

@@ -161,7 +161,7 @@ def _look_up(place: Place, seen_from: Standpoint) -> Known | OwnCall:
     if seen_from.home and place.name == seen_from.home and _is_in_thread(place, seen_from):
         return Known(home=True)
     if place.thread is not None and ID.fullmatch(place.name) and place.name in seen_from.writes.one_by_one("slack"):
-        return Known(place.name, listed=True)
+        return Known(listed=True)
     asked: dict[str, object] = {"channel": place.name, "listed": list(seen_from.writes.one_by_one("slack"))}
     if seen_from.asker:
         asked["asker"] = seen_from.asker

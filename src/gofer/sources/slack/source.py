@@ -38,6 +38,11 @@ def _own_words(event: Event) -> str:
     return _QUOTED.sub("", event.text) if event.kind in _WRITTEN else ""
 
 
+def _is_shared(event: Event) -> bool:
+    """Return whether an event happened in a channel that is shared with another company."""
+    return bool(event.place.get("shared") or event.place.get("outer_team"))
+
+
 def _is_recent(event: Event) -> bool:
     return "ts" not in event.place
 
@@ -60,6 +65,7 @@ SLACK = Source(
     answers=ANSWERS,
     approvals=APPROVALS,
     places=PLACES,
+    open_to_outsiders=_is_shared,
     tools=_tools,
     identifying=IDENTIFYING,
 )

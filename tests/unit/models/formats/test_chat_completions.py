@@ -105,7 +105,7 @@ async def test_provider_refusal_names_the_remedy_and_is_not_retried(status: int,
 )
 async def test_request_too_large_for_the_model_names_the_setting_that_helps(status: int, said: bytes) -> None:
     async with model(httpx2.Response(status, content=said)) as (asked, _):
-        with pytest.raises(RunStopped, match=r"set context\.window") as raised:
+        with pytest.raises(RunStopped, match=r"`window` of this model in agents/defaults\.yaml") as raised:
             await asked.ask(b"{}", 5)
     assert "secret" not in str(raised.value)
 

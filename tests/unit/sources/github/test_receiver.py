@@ -139,6 +139,28 @@ def test_github_action_merged_needs_closed_and_the_merged_flag(action: str, merg
     assert happened("pull_request", change).facts["action"] == fact
 
 
+@pytest.mark.parametrize(
+    ("association", "kind"),
+    [
+        ("OWNER", "person"),
+        ("MEMBER", "person"),
+        ("COLLABORATOR", "person"),
+        ("CONTRIBUTOR", "external"),
+        ("FIRST_TIME_CONTRIBUTOR", "external"),
+        ("FIRST_TIMER", "external"),
+        ("MANNEQUIN", "external"),
+        ("NONE", "external"),
+        (None, "external"),
+    ],
+)
+def test_github_author_is_a_member_only_if_github_counts_them_to_the_team(association: object, kind: str) -> None:
+    wrote = happened("issue_comment", lambda body: body["comment"].update(author_association=association))
+    assert wrote.actor == Actor("ada", kind)
+    # Only people with rights in the repository put labels on issues of others.
+    labeled = happened("issues", lambda body: body["issue"].update(author_association=association))
+    assert labeled.actor == Actor("ada")
+
+
 def test_github_event_kinds_have_their_conversation_place_and_facts() -> None:
     found = {name: happened(name) for name in NAMES if name != "ping"}
     assert {name: (event.kind, event.conversation) for name, event in found.items()} == {

@@ -21,11 +21,13 @@ from gofer.sources.github.write import (
 )
 from gofer.sources.receiver import Ignored, RawRequest
 from gofer.tools.definition import Call
+from gofer.tools.readable import Readable
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
 from gofer_simulators.faults import Fault
 from gofer_simulators.github.simulator import GitHubSimulator
 from support.stand_ins import NOON
+from support.tools.calls import started
 from support.tools.declared_tools import look_for
 from support.vendors.github import API as URL
 from support.vendors.github import PLACE, SECRET, TOKEN, play
@@ -36,6 +38,35 @@ LINKS = "[answer-here prompt](http://localhost/prompts/answer-here) · [run run1
 
 def seen(github: GitHubSimulator, kind: str, number: int) -> dict:
     return github.state()["repositories"]["acme/app"][kind][str(number)]
+
+
+@pytest.mark.parametrize(
+    ("readable", "read"),
+    [
+        (Readable(), False),
+        (Readable(outsiders=True), False),
+        (Readable(frozenset({"acme/app"}), outsiders=True), True),
+        (Readable(frozenset({"acme"})), True),
+        (Readable(frozenset({"acme/ap"})), False),
+    ],
+)
+def test_github_private_repository_is_read_from_elsewhere_only_where_the_file_lists_it(
+    readable: Readable, read: bool
+) -> None:
+    async def story(_: GitHubSimulator, call: Call) -> None:
+        outside = replace(started(call, place={}), readable=readable)
+        asked = GetPullRequest(repository="acme/app", number=7)
+        if read:
+            assert (await github_get_pull_request.act(API, outside, asked)).details["number"] == 7
+            return
+        with pytest.raises(ToolError) as refused:
+            await github_get_pull_request.act(API, outside, asked)
+        with pytest.raises(ToolError) as missing:
+            await github_read_file.act(API, outside, ReadFile(repository="acme/none"))
+        assert (str(refused.value), refused.value.code) == (str(missing.value), missing.value.code)
+        assert (await github_get_pull_request.act(API, replace(call, readable=readable), asked)).details["number"] == 7
+
+    play(story)
 
 
 def test_github_pull_request_is_read_as_text_and_details() -> None:

@@ -12,6 +12,8 @@ from gofer.sources.jira.get_issue import GetIssue, jira_get_issue
 from gofer.sources.jira.search import Search, jira_search, jql
 from gofer.sources.jira.tools import TOOLS
 from gofer.tools.declare import bind_all
+from gofer.tools.definition import Call
+from gofer.tools.readable import Readable
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.secret import Secret
@@ -107,15 +109,47 @@ def test_jira_issue_is_named_by_key_link_or_place_of_the_run(issue: str, place: 
         ("../../myself", "not the key of an issue"),
         ("OPS-99", "There is no such issue, or Gofer's account in Jira may not see it"),
         ("HR-1", "There is no such issue"),
-        ("OPS-9", "only a run that started there can read it"),
+        ("OPS-9", "There is no such issue.* only where it began, or where its file lists it under `reads`"),
     ],
 )
 def test_jira_issue_that_cannot_be_read_is_refused_with_the_reason(issue: str, words: str) -> None:
     async def story(room: Room) -> None:
         with pytest.raises(ToolError, match=words):
-            await jira_get_issue.act(API, call_of(room), GetIssue(issue=issue))
+            await jira_get_issue.act(API, replace(call_of(room), readable=Readable()), GetIssue(issue=issue))
 
     play(story)
+
+
+@pytest.mark.parametrize(
+    ("readable", "issue", "allowed"),
+    [
+        (Readable(frozenset({"ops"})), "OPS-9", True),
+        (Readable(frozenset({"web"})), "OPS-9", False),
+        (Readable(outsiders=True), "OPS-7", False),
+        (Readable(frozenset({"ops"}), outsiders=True), "OPS-7", True),
+        (Readable(), "OPS-7", True),
+    ],
+)
+def test_jira_issue_is_read_where_the_file_lists_it_or_everyone_may(
+    readable: Readable, issue: str, allowed: bool
+) -> None:
+    async def story(room: Room) -> None:
+        call = replace(call_of(room), readable=readable)
+        found = await jira_search.act(API, call, Search(project="OPS"))
+        assert (issue in found.text) is allowed
+        if allowed:
+            await jira_get_issue.act(API, call, GetIssue(issue=issue))
+            return
+        refused = [await _refused(call, one) for one in (issue, "OPS-99")]
+        assert refused[0] == refused[1]
+
+    play(story)
+
+
+async def _refused(call: Call, issue: str) -> tuple[str, str]:
+    with pytest.raises(ToolError) as refused:
+        await jira_get_issue.act(API, call, GetIssue(issue=issue))
+    return str(refused.value), refused.value.code
 
 
 def test_jira_issue_with_a_security_level_is_readable_by_a_run_from_there() -> None:
@@ -251,9 +285,10 @@ def test_jira_search_lists_issues_by_last_change() -> None:
 
 def test_jira_search_leaves_out_restricted_issues_and_says_when_there_are_more() -> None:
     async def story(room: Room) -> None:
-        found = await jira_search.act(API, call_of(room), Search(project="OPS"))
+        found = await jira_search.act(API, replace(call_of(room), readable=Readable()), Search(project="OPS"))
         assert "OPS-9" not in found.text
-        at_home = await jira_search.act(API, call_of(room, issue="OPS-9"), Search(project="OPS", limit=1))
+        there = replace(call_of(room, issue="OPS-9"), readable=Readable())
+        at_home = await jira_search.act(API, there, Search(project="OPS", limit=1))
         assert "OPS-9" in at_home.text
         assert "ask for something narrower" in at_home.text
 

@@ -1,0 +1,31 @@
+"""What a call may read, and the error for everything else."""
+
+from dataclasses import dataclass
+
+from gofer.values.errors import ToolError
+
+
+def hidden(missing: str) -> ToolError:
+    """Return the error for an object that a run may not read; tools answer the same for one that does not exist.
+
+    `missing` is the vendor's sentence for such an object.
+    """
+    return ToolError(
+        f"{missing} Or this run may not read it: it reads what only some people see only where it began, or where its "
+        "file lists it under `reads`.",
+        code="not_found",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """What a call may read in the system of its tool, besides the object that the run is about."""
+
+    listed: frozenset[str] = frozenset()
+    """The entries of `reads` for the system, in lower case."""
+    outsiders: bool = False
+    """Whether people from outside read the answer of the run, which then reads only what is listed."""
+
+    def holds(self, *within: str, private: bool) -> bool:
+        """Return whether a call may read an object, from the names of the places that contain it."""
+        return not (private or self.outsiders) or bool(self.listed & {name.casefold() for name in within})
