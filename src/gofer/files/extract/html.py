@@ -1,7 +1,7 @@
 """The reader of web pages, as Markdown, without scripts and without loading links."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -34,6 +34,12 @@ _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _MARKS = {"sup": superscript, "del": struck_through, "s": struck_through, "strike": struck_through}
 _SPACES = re.compile(r"[ \t\r\n\f]+")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_UNSEEN = re.compile(
+    r"(?<![\w-])(?:color\s*:\s*(?:white|transparent|#fff(?:fff)?\b|rgb\(\s*255\s*,\s*255\s*,\s*255)"
+    r"|opacity\s*:\s*0(?:\.0*)?(?![\d.])|font-size\s*:\s*[01](?:\.\d*)?(?:px|pt)?\s*(?:;|$))",
+    re.IGNORECASE,
+)
+"""A style that shows text white, transparent or too small to read."""
 _DEEPEST_LIST = 8
 _WIDEST_SPAN = 100
 _LONGEST_SPAN = 65_534
@@ -54,7 +60,7 @@ def read_text(html: str) -> str:
         attributes = node.attributes
         if "hidden" in attributes or _HIDDEN.search(attributes.get("style") or ""):
             node.decompose()
-    page = _Page()
+    page = _Page({node.mem_id for node in parser.css("[style]") if _is_unseen(node)})
     title = parser.css_first("head > title")
     if parser.body is not None:
         page.walk(parser.body)
@@ -112,10 +118,17 @@ class _Table:
             del self.covered[at]
 
 
+def _is_unseen(node: LexborNode) -> bool:
+    style = node.attributes.get("style") or ""
+    return "background" not in style.lower() and _UNSEEN.search(style) is not None
+
+
 class _Page:
     """The text of a page while it is written: complete blocks, and the parts of the current line."""
 
-    def __init__(self) -> None:
+    def __init__(self, unseen: Collection[int] = ()) -> None:
+        self._unseen = unseen
+        """The ids of the elements with text that people do not see."""
         self._blocks: list[str] = []
         self._line: list[str] = []
         self._lists: list[int] = []
@@ -158,7 +171,7 @@ class _Page:
 
     def walk(self, root: LexborNode) -> None:
         """Visit the whole tree without recursion, because a page may be nested without limit."""
-        opened: list[tuple[LexborNode, str]] = []
+        opened: list[tuple[LexborNode, str, str]] = []
         begin, end = self._begin.get, self._end.get
         node: LexborNode | None = root
         while node is not None:
@@ -169,13 +182,19 @@ class _Page:
                 if (begun := begin(tag)) is not None:
                     begun(tag, node)
                 if (inner := node.child) is not None:
-                    opened.append((node, tag))
+                    closing = ""
+                    if self._unseen and node.mem_id in self._unseen:
+                        self._line.append("[hidden: ")
+                        closing = "]"
+                    opened.append((node, tag, closing))
                     node = inner
                     continue
                 if (ended := end(tag)) is not None:
                     ended(tag)
             while (following := node.next) is None and opened:
-                node, tag = opened.pop()
+                node, tag, closing = opened.pop()
+                if closing:
+                    self._line.append(closing)
                 if (ended := end(tag)) is not None:
                     ended(tag)
             node = following if opened else None

@@ -50,6 +50,13 @@ def struck_through(text: str) -> str:
     return text
 
 
+def hidden(text: str) -> str:
+    """Return a text that the document has and people do not see, marked as such."""
+    if text.strip():
+        return f"[hidden: {text.strip()}]"
+    return text
+
+
 def merged_strikethrough(text: str) -> str:
     """Merge adjacent pieces of strikethrough into one."""
     if "~~~~" in text:

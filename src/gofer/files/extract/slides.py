@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from gofer.files.completeness import AGAIN, Reading, numbered
 from gofer.files.extract.notation import (
+    hidden,
     integer,
     markdown,
     markdown_link,
@@ -98,14 +99,14 @@ class _Slide:
         tree = self._tree
         if tree is None:
             return f"[slide {number} of {of}: missing]"
-        hidden = ", hidden" * (attribute(tree, "show") == "0")
+        skipped = ", hidden" * (attribute(tree, "show") == "0")
         found: list[tuple[bool, str]] = []
         shapes = tree.find(f"{P}cSld/{P}spTree")
         if shapes is not None:
             found += self._shapes(shapes)
         # The title comes first. The other shapes keep their order.
         blocks = [text for _, text in sorted(found, key=lambda pair: not pair[0]) if text]
-        parts = [f"[slide {number} of {of}{hidden}]", *blocks, *self._notes(), *self._comments()]
+        parts = [f"[slide {number} of {of}{skipped}]", *blocks, *self._notes(), *self._comments()]
         if len(parts) > 1:
             return "\n\n".join(parts)
         return f"{parts[0]}\n\n(This slide has no text.)"
@@ -113,24 +114,31 @@ class _Slide:
     def _shapes(self, parent: Element) -> Iterator[tuple[bool, str]]:
         """Yield for each shape whether it is the title, and its text."""
         for shape in parent.iterchildren():
-            if shape.tag == _GROUP:
-                yield from self._shapes(shape)
-            elif shape.tag == _ALTERNATE:
-                choice = shape.find(_CHOICE)
-                if choice is None:
-                    choice = shape
-                yield from self._shapes(choice)
-            elif shape.tag == _FRAME:
-                yield False, self._frame(shape)
-            elif shape.tag == _PICTURE:
-                description = attribute(shape.find(f"{P}nvPicPr/{P}cNvPr"), "descr")
-                yield False, f"[image: {description}]" * bool(description)
-            elif shape.tag == _SHAPE:
-                text = self._text_of(shape)
-                title = _role(shape) in _TITLES
-                if title and text:
-                    text = f"## {' '.join(text.split())}"
-                yield title, text
+            if _is_hidden(shape):
+                yield from ((False, hidden(text)) for _, text in self._shape(shape))
+            else:
+                yield from self._shape(shape)
+
+    def _shape(self, shape: Element) -> Iterator[tuple[bool, str]]:
+        """Yield the same for one shape, or for those of a group."""
+        if shape.tag == _GROUP:
+            yield from self._shapes(shape)
+        elif shape.tag == _ALTERNATE:
+            choice = shape.find(_CHOICE)
+            if choice is None:
+                choice = shape
+            yield from self._shapes(choice)
+        elif shape.tag == _FRAME:
+            yield False, self._frame(shape)
+        elif shape.tag == _PICTURE:
+            description = attribute(shape.find(f"{P}nvPicPr/{P}cNvPr"), "descr")
+            yield False, f"[image: {description}]" * bool(description)
+        elif shape.tag == _SHAPE:
+            text = self._text_of(shape)
+            title = _role(shape) in _TITLES
+            if title and text:
+                text = f"## {' '.join(text.split())}"
+            yield title, text
 
     def _text_of(self, shape: Element) -> str:
         """Return the text of a shape; empty for repeated elements such as the slide number."""
@@ -218,6 +226,11 @@ def _formatted(run: Element, text: str) -> str:
     if attribute(about, "strike") in ("sngStrike", "dblStrike"):
         return struck_through(text)
     return text
+
+
+def _is_hidden(shape: Element) -> bool:
+    """Return whether a shape is hidden on its slide."""
+    return any(attribute(about.find(f"{P}cNvPr"), "hidden") == "1" for about in shape.iterchildren())
 
 
 def _role(shape: Element) -> str:

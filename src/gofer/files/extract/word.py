@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from gofer.files.completeness import Reading
 from gofer.files.extract.notation import (
+    hidden,
     integer,
     markdown,
     merged_strikethrough,
@@ -48,6 +49,10 @@ _SILENT = frozenset(
     | {f"{W}tblGrid", f"{W}fldData", f"{W}sdtPr", f"{W}rt", f"{W}annotationRef"}
 )
 _LEVELS = 9
+_WHITE = "FFFFFF"
+_UNSHADED = ("", "AUTO", _WHITE)
+_READABLE = 6
+"""The smallest size of text that people can read, in half points."""
 
 
 def read(data: bytes) -> Reading:
@@ -164,6 +169,8 @@ class _Word:
             return text
         if _is_on(about, "vanish"):
             return ""
+        if _is_unseen(about, element):
+            return hidden(text)
         place = about.find(f"{W}vertAlign")
         if place is not None and attribute(place, _VALUE) == "superscript":
             text = superscript(text)
@@ -247,6 +254,28 @@ def _is_on(about: Element, name: str) -> bool:
     """Return whether a property is present and not switched off."""
     found = about.find(f"{W}{name}")
     return found is not None and attribute(found, f"{W}val") not in _OFF
+
+
+def _is_unseen(about: Element, run: Element) -> bool:
+    """Return whether a run is white on white, or too small to read."""
+    if integer(attribute(about.find(f"{W}sz"), _VALUE), _READABLE) < _READABLE:
+        return True
+    if attribute(about.find(f"{W}color"), _VALUE).upper() != _WHITE or about.find(f"{W}highlight") is not None:
+        return False
+    above: Element | None = run
+    while above is not None:
+        # Text boxes may have a colour of their own.
+        if above.tag == _BOX or _shading(above).upper() not in _UNSHADED:
+            return False
+        above = above.getparent()
+    return True
+
+
+def _shading(element: Element) -> str:
+    """Return the colour behind a run, a paragraph, a cell or a table; empty without one of its own."""
+    if element.tag not in (_RUN, _P, _CELL, _TABLE):
+        return ""
+    return attribute(element.find(f"{element.tag}Pr/{W}shd"), f"{W}fill")
 
 
 def _headings(styles: Element | None) -> dict[str, int]:

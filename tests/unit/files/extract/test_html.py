@@ -118,3 +118,21 @@ def test_html_superscript_and_struck_text_is_marked() -> None:
 @pytest.mark.parametrize("start", ["²", "9" * 5_000, "-1"])
 def test_html_list_with_an_invalid_start_begins_with_number_one(start: str) -> None:
     assert web.read(f"<ol start='{start}'><li>a</li></ol>".encode()) == "1. a"
+
+
+@pytest.mark.parametrize(
+    ("html", "said"),
+    [
+        ('<p>a <span style="color: #FFF">b <b>c</b></span> d</p>', "a [hidden: b c] d"),
+        ('<p style="color:white">a</p>', "[hidden: a]"),
+        ('<p style="opacity: 0">a</p>', "[hidden: a]"),
+        ('<p style="font-size:0px; margin: 1px">a</p>', "[hidden: a]"),
+        ('<p style="color:white; background: black">a</p>', "a"),
+        ('<p style="background-color:white">a</p>', "a"),
+        ('<p style="color:#ffff00">a</p>', "a"),
+        ('<p style="opacity: 0.5; font-size: 10px">a</p>', "a"),
+        ("<p>a<!-- b --></p>", "a"),
+    ],
+)
+def test_html_text_without_contrast_or_size_is_marked_as_hidden(html: str, said: str) -> None:
+    assert web.read_text(html) == said

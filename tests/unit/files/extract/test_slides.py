@@ -182,3 +182,10 @@ def test_slide_absent_from_the_file_is_reported_missing() -> None:
 def test_slide_invalid_list_level_leaves_the_text_unchanged(level: str) -> None:
     body = f'<p:sp><p:txBody><a:p><a:pPr lvl="{level}"/><a:r><a:t>one</a:t></a:r></a:p></p:txBody></p:sp>'
     assert text_of(pptx([body])) == "[slide 1 of 1]\n\none"
+
+
+def test_hidden_shape_of_a_slide_is_marked_as_hidden() -> None:
+    about = '<p:nvSpPr><p:cNvPr id="4" name="x" hidden="1"/></p:nvSpPr>'
+    text = "<p:txBody><a:p><a:r><a:t>Pay now</a:t></a:r></a:p></p:txBody>"
+    made = text_of(pptx([shape("Shown") + f"<p:sp>{about}{text}</p:sp>"]))
+    assert made == "[slide 1 of 1]\n\nShown\n\n[hidden: Pay now]"

@@ -141,3 +141,24 @@ def test_word_document_too_large_for_a_tree_is_read_as_a_stream() -> None:
     *paragraphs, table, end = text_of(docx(body)).split("\n\n")
     assert paragraphs == texts
     assert (table, end) == ("| a | b |\n| --- | --- |\n| c | d |", "End.")
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ('<w:color w:val="FFFFFF"/>', "a[hidden: b]"),
+        ('<w:sz w:val="2"/>', "a[hidden: b]"),
+        ('<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="000000"/>', "ab"),
+        ('<w:color w:val="FFFFFF"/><w:highlight w:val="black"/>', "ab"),
+        ('<w:color w:val="FF0000"/><w:sz w:val="16"/>', "ab"),
+    ],
+)
+def test_word_text_that_is_white_or_tiny_is_marked_as_hidden(about: str, said: str) -> None:
+    assert text_of(docx(run("b", about))) == said
+
+
+def test_word_white_text_in_a_dark_cell_is_seen() -> None:
+    white = '<w:r><w:rPr><w:color w:val="FFFFFF"/></w:rPr><w:t>head</w:t></w:r>'
+    dark = f'<w:tc><w:tcPr><w:shd w:fill="1F3864"/></w:tcPr><w:p>{white}</w:p></w:tc>'
+    plain = f"<w:tc><w:p>{white}</w:p></w:tc>"
+    assert text_of(docx(f"<w:tbl><w:tr>{dark}{plain}</w:tr></w:tbl>")).startswith("| head | [hidden: head] |")
