@@ -35,7 +35,11 @@ _TRAILING = ".,;:!?'*_~\\"
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _KEPT = "%;/?:@&=+$,-_.!~*'()#"
 """The characters of an address, besides letters and digits, that browsers and the Markdown parser do not encode."""
-_BETWEEN = str.maketrans(dict.fromkeys('<>"`|', " "))
+_HINT = re.compile(r"://|\.[^\W\d_]{2}|\.xn--|#\d|/[\w.-]+@[0-9a-f]{7}")
+"""What each word with an address has; most words have none of it."""
+_SIMPLE = re.compile(r"https?://([a-z0-9.-]+(?::\d{1,5})?)(/[A-Za-z0-9/._~?=&%+-]*[A-Za-z0-9/=])", re.ASCII)
+"""An address that is its key, except for the scheme; most addresses are."""
+_BETWEEN = str.maketrans(dict.fromkeys('<>"`|\t\n\r\f\v\xa0\u2003\u3000', " "))
 _INNER_END = re.compile(r"[\])}',;\\]")
 _FILE = re.compile(
     r"(?i:bat|bmp|cfg|conf|cpp|css|csv|diff|docx?|env|exe|gif|gz|html|ini|ipynb|java|jpe?g|jsonl?|jsx?|kt|lock|log|lua|mdx"
@@ -124,10 +128,16 @@ def keys_in(text: str) -> Iterator[str]:
 
     The text may be Markdown, HTML, JSON or code, so a bracket or quote may end an address, and marks may be escaped.
     """
-    if not ("://" in text or "@" in text or "#" in text or "." in text):
-        return
-    for word in text.translate(_BETWEEN).split():
-        if "." in word[1:-1] or "://" in word or "#" in word:
+    spaced = text.translate(_BETWEEN)
+    after = 0
+    while hint := _HINT.search(spaced, after):
+        after = spaced.find(" ", hint.end())
+        if after < 0:
+            after = len(spaced)
+        word = spaced[spaced.rfind(" ", 0, hint.start()) + 1 : after]
+        if simple := _SIMPLE.fullmatch(word):
+            yield from _with_short_name(simple[1] + simple[2])
+        else:
             for found in _ADDRESS.finditer(word):
                 yield from _keys(found[0])
 
@@ -137,12 +147,16 @@ def _keys(address: str) -> Iterator[str]:
     ends = {len(plain), _end(plain, 0, len(plain)), *(cut.start() for cut in _INNER_END.finditer(plain))}
     for end in ends:
         if key := key_of(plain[:end]):
-            yield key
-            if page := _PAGE.match(key):
-                yield f"{page[1]}#{page[2]}"
+            yield from _with_short_name(key)
     if "://" in plain[8:]:
         # An address within an address, such as in the label of a link.
         yield from keys_in(plain[8:].replace("(", " ").replace("]", " "))
+
+
+def _with_short_name(key: str) -> Iterator[str]:
+    yield key
+    if ("/issues/" in key or "/pull/" in key) and (page := _PAGE.match(key)):
+        yield f"{page[1]}#{page[2]}"
 
 
 def inert(address: str) -> str:
