@@ -26,7 +26,7 @@ NO_QUESTION = (
 
 
 def editing(*turns: Answer, below: Answer | None = None) -> RunWithSubagents:
-    """Return a run that posts and edits messages, whose ts is the text of the call that posted them."""
+    """Return a run that posts and edits messages. The text of a call is the ts of its message."""
 
     def think(asked: Asked) -> Answer:
         if asked.system != "You are a test.":

@@ -153,7 +153,7 @@ def test_word_document_too_large_for_a_tree_is_read_as_a_stream() -> None:
         ('<w:color w:val="FF0000"/><w:sz w:val="16"/>', "ab"),
     ],
 )
-def test_word_text_that_is_white_or_tiny_is_marked_as_hidden(about: str, said: str) -> None:
+def test_white_or_tiny_word_text_is_marked_as_hidden(about: str, said: str) -> None:
     assert text_of(docx(run("b", about))) == said
 
 
