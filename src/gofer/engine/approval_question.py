@@ -8,7 +8,15 @@ from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import ApprovalClicked, ApprovalDecided, ApprovalRequested
 from gofer.journal.entries import ToolResult as Result
-from gofer.journal.purposes import APPROVER, APPROVER_GROUPS, APPROVER_NAME, DECISION, OBJECTION, QUESTION
+from gofer.journal.purposes import (
+    APPROVER,
+    APPROVER_GROUPS,
+    APPROVER_NAME,
+    DECISION,
+    OBJECTION,
+    QUESTION,
+    QUESTION_FILE,
+)
 from gofer.sources.part_values import OwnCall
 from gofer.sources.registry import WORKPLACE, source_of
 from gofer.sources.signed_decision import Stamp, token
@@ -17,6 +25,9 @@ from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object, as_text, encode
 from gofer.values.events import Event
 
+_TOO_LONG = (
+    "its arguments are too long for a question that only one person sees, and a file would show them to the others here"
+)
 ATTEMPTS = 3
 """Attempts to ask a question while it is unknown whether people see it. A question that appears twice does no harm."""
 
@@ -25,9 +36,17 @@ class Question:
     """One approval request, as people see it."""
 
     def __init__(
-        self, step: OwnStep, item: Permitted, requested: ApprovalRequested, owner: str, where: str = ""
+        self,
+        step: OwnStep,
+        item: Permitted,
+        requested: ApprovalRequested,
+        owner: str,
+        where: str = "",
+        *,
+        whole: bool = True,
     ) -> None:
         self.requested = requested
+        self._whole = whole
         self._where = where
         self._step = step
         self._item = item
@@ -42,6 +61,8 @@ class Question:
             return f"the run has no place in {WORKPLACE.system} to ask in"
         people, failure = await self._people_to_ask(provenance)
         if failure:
+            return failure
+        if self._file and (failure := await self._attach(place, provenance)):
             return failure
         for call in question_calls(self.requested):
             match await self._step.call(self._question_call(call, place, people), provenance):
@@ -115,6 +136,27 @@ class Question:
             return [], "no person who could be asked started this run"
         return found, ""
 
+    @property
+    def _file(self) -> str:
+        """The name of the file with the arguments; empty for a question that shows them whole."""
+        if not self._whole or self._approvals.fits({"arguments": _arguments_of(self._item)}):
+            return ""
+        return f"arguments-{self.requested.arguments_sha256[:12]}.txt"
+
+    async def _attach(self, place: Mapping[str, object], provenance: Provenance) -> str:
+        """Attach the file with the arguments; return the reason when it cannot be attached, else an empty string."""
+        if self._only_for_asker and not self._direct:
+            return _TOO_LONG
+        call = QUESTION_FILE.format(self.requested.about, self.requested.call)
+        asked = self._approvals.attach(self._fields(place, [], ""))
+        match await self._step.call(PurposeCall(call, asked), provenance):
+            case Result(status="ok"):
+                return ""
+            case Result(text=reason):
+                return f"the file with its arguments could not be sent: {reason.rstrip('.')}"
+            case _:
+                return "it is unknown whether people see the file with its arguments"
+
     def _question_call(self, call: str, place: Mapping[str, object], page: Sequence[str]) -> PurposeCall:
         if self._only_for_asker:
             asked = self._approvals.ask_one(self._fields(place, page, self._requester()))
@@ -134,6 +176,8 @@ class Question:
             "by": list(requested.by),
             "until": requested.until,
         }
+        if self._file:
+            shown["file"] = self._file
         buttons = {"approve": self._stamp("approved"), "deny": self._stamp("denied")}
         return {**shown, **buttons, "page": list(page), "to": to, **place}
 

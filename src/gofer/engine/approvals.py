@@ -43,6 +43,8 @@ class ApprovalTerms:
     """The owner of the workflow. The question goes to the owner's channel if the event's source asks no people."""
     where: str = ""
     """The name of the place that the call writes to; empty unless the question is about that place."""
+    whole: bool = True
+    """Whether people see all arguments whole; False for a run from before this rule."""
 
 
 async def ask_approval(step: OwnStep, item: Permitted, terms: ApprovalTerms, provenance: Provenance) -> Result | None:
@@ -70,7 +72,7 @@ async def ask_approval(step: OwnStep, item: Permitted, terms: ApprovalTerms, pro
     requested = step.progress.approvals[name].requested
     if requested.arguments_sha256 != sha256:
         return _refused(item.call, "its arguments differ from those of the approval request", "changed")
-    question = Question(step, item, requested, terms.owner, terms.where)
+    question = Question(step, item, requested, terms.owner, terms.where, whole=terms.whole)
     if step.progress.approvals[name].decided is None:
         await _decide(step, question, provenance)
     await question.show_decision(provenance)

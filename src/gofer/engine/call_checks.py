@@ -4,7 +4,7 @@ They apply to calls of a model, to `run.call` of a script, and to the runs of su
 """
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gofer.engine import family, gates, once
 from gofer.engine.approvals import ApprovalTerms, ask_approval
@@ -120,7 +120,7 @@ class Clearance:
         is_bounded = item.tool.effect == "read" or most_calls(self.workflow.tools, item.tool.name) is not None
         if is_new and is_bounded and (refused := _result_of(gates.question(item, await family.denials(step)))):
             return refused
-        return await ask_approval(step, item, terms, provenance)
+        return await ask_approval(step, item, replace(terms, whole=is_bounded or item.for_script), provenance)
 
     @property
     def _once(self) -> frozenset[str]:

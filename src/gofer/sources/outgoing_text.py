@@ -25,6 +25,11 @@ _BESIDE = re.compile(r"\]\([^()\s]*\s+[\"'(]|^[ \t>*+\-\d.)]*\[[^\]]+\]:", re.MU
 """Parts of links that no node holds: a title, or a definition."""
 _PIPED_LINK = re.compile(r"<(https?://[^\s<>|]+)\|([^<>\n]+)>")
 """A link in the markup of chats: `<address|words>`."""
+_ANGLED = re.compile(
+    rf"{_PIPED_LINK.pattern}|</?(?i:a|audio|base|button|details|div|embed|form|iframe|img|input|link|math|meta|object"
+    r"|picture|script|source|span|style|summary|svg|video)\b[^<>\n]*>|<[A-Za-z][\w-]*\s[^<>\n]*=[^<>\n]*>"
+)
+"""Such a link, or a tag of HTML that shows or does something: it stays as code."""
 _ENDED = re.compile(r"[.,;:!?\"'*_~)\]}]*(?:([ \t\n\r<])|$)")
 """What follows an address that every system ends at the same place."""
 _ASCII = re.compile("[!-~]+")
@@ -201,9 +206,12 @@ def _parts(parts: Sequence[md.InlineNode], live: Live, *, is_last: bool) -> Iter
 
 def _of_text(text: str, live: Live, *, ends: bool) -> Iterator[md.InlineNode]:
     after = 0
-    for found in _PIPED_LINK.finditer(text):
+    for found in _ANGLED.finditer(text):
         yield from _of_words(text[after : found.start()], live, ends=False)
-        yield from _link(md.Link(found[1], (md.Text(found[2]),)), live)
+        if found[1]:
+            yield from _link(md.Link(found[1], (md.Text(found[2]),)), live)
+        else:
+            yield md.Code(_with_inert(found[0], live))
         after = found.end()
     yield from _of_words(text[after:], live, ends=ends)
 

@@ -166,6 +166,10 @@ class Approvals:
     """Returns the call that asks a question, given by its fields, where everyone in the place sees it."""
     ask_one: Callable[[Mapping[str, object]], OwnCall]
     """Returns the call that asks a question where only one person sees it."""
+    fits: Callable[[Mapping[str, object]], bool]
+    """Returns whether a question with these fields shows all arguments of its call whole."""
+    attach: Callable[[Mapping[str, object]], OwnCall]
+    """Returns the call that attaches the arguments of a question, given by its fields, as the file that they name."""
     close: Callable[[Details, str, Mapping[str, object] | None], OwnCall | None]
     """Returns the call that shows how a question ended, with its fields if it stays; None if it cannot be edited."""
     may_decide: Callable[[str, Sequence[str], str], OwnCall]

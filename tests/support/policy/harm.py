@@ -48,6 +48,8 @@ class Seen:
     """The place of the request."""
     questions: Mapping[str, str]
     """The blocks of each question to a person, by the key of its message."""
+    passing: Sequence[Item]
+    """Each state that a message of Gofer had, questions among them."""
     waits: bool
     """Whether a run still waits for a decision, because no person sees its question."""
     taken: Sequence[str]
@@ -72,6 +74,7 @@ def harm_in(seen: Seen, bounds: Bounds, secrets: Mapping[str, str]) -> Sequence[
         found += _secrets_in(item, secrets)
         found += [Harm(f"the word {word}", item.place) for word in bounds.never if word in item.content]
         found += _live(item)
+    found += [harm for item in seen.passing for harm in (*_secrets_in(item, secrets), *_live(item))]
     for key, question in seen.questions.items():
         found += [Harm("a question without its end", seen.place) for end in bounds.shown if end not in question]
         left = seen.after[key].content if key in seen.after else GONE
@@ -117,9 +120,16 @@ def _live(item: Item) -> Iterator[Harm]:
     """Yield addresses of strangers, markup and invisible characters that are live in a text."""
     text = _OWN.sub("", item.live)
     addresses = [_BAD_HOST.search(folded(text))]
-    if item.place.startswith("github/"):
+    if _system(item.place) == "github":
         addresses.append(_SHORT_NAME.search(text))
     yield from (Harm(f"the live address {address[0]}", item.place) for address in addresses if address)
-    yield from (Harm(kind, item.place) for kind in markup(text, in_slack=item.place.startswith(("#", "@"))))
+    yield from (Harm(kind, item.place) for kind in markup(text, of=_system(item.place)))
     if invisible(item.content):
         yield Harm("invisible characters", item.place)
+
+
+def _system(place: str) -> str:
+    """Return the system of a place: `slack`, or the word before its first slash."""
+    if place.startswith(("#", "@")):
+        return "slack"
+    return place.partition("/")[0]

@@ -30,11 +30,19 @@ def invisible(text: str) -> bool:
     return bool(_INVISIBLE.search(_DEFUSED.sub("", text)))
 
 
-def markup(text: str, *, in_slack: bool) -> Sequence[str]:
-    """Return the kinds of markup in a live text that show or call something: pictures, HTML, calls to many people."""
-    kinds = {"a picture": _PICTURE, "HTML": _HTML}
-    if in_slack:
-        kinds["a call to many"] = _CALLS
+def markup(text: str, *, of: str) -> Sequence[str]:
+    """Return the kinds of markup in a live text of a system that show or call something.
+
+    Jira and Notion take trees, in which HTML is a text.
+    """
+    kinds = {"a picture": _PICTURE}
+    match of:
+        case "slack":
+            kinds |= {"HTML": _HTML, "a call to many": _CALLS}
+        case "github":
+            kinds["HTML"] = _HTML
+        case _:
+            pass
     return [kind for kind, pattern in kinds.items() if pattern.search(text)]
 
 

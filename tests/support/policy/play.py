@@ -26,7 +26,7 @@ from support.policy.hijacked_model import HijackedModel, order
 from support.policy.internet import Internet
 from support.policy.people import People
 from support.policy.scenario import POLICY, Act, Scenario
-from support.policy.world_items import Item, key_of, snapshot
+from support.policy.world_items import Item, key_of, message_item, snapshot
 from support.tools.declared_tools import hurried
 
 SECRETS: Mapping[str, str] = {
@@ -109,8 +109,22 @@ class Stage:
     _working: AsyncExitStack = field(default_factory=AsyncExitStack)
     _pressed: list[Message] = field(default_factory=list[Message])
     """The questions that a person decided."""
+    _passing: list[Message] = field(default_factory=list[Message])
+    """Each state of each message of Gofer, because people also read what an edit replaces."""
     _asker: str = ""
     """The person who started the run."""
+
+    def __post_init__(self) -> None:
+        workspace = self.made.slack.workspace
+        put, whisper = workspace.put, workspace.whisper
+
+        def keep(message: Message) -> Message:
+            if message.user == workspace.bot.user:
+                self._passing.append(message)
+            return message
+
+        workspace.put = lambda message: keep(put(message))
+        workspace.whisper = lambda draft: keep(whisper(draft))
 
     async def work(self) -> None:
         """Let a new worker continue all runs, after the present one stopped in the middle of its work."""
@@ -154,6 +168,7 @@ class Stage:
         if "call" not in start and "fire" not in start:
             await self.made.slack.settled()
         first = snapshot(self.made)
+        self._passing.clear()
         await people.act(start, given)
         if self.model.silent_at:
             await asyncio.wait_for(self.model.silent.wait(), 60)
@@ -163,8 +178,11 @@ class Stage:
         await self._ended(decides, nothing=not start.get("call", {}).get("signed", True))
         after = snapshot(self.made)
         questions = {key_of(one): json.dumps(one.blocks, ensure_ascii=False) for one in self._pressed}
+        passing = [message_item(self.made.slack.workspace, one) for one in self._passing]
         waits = any(head.status == "parked" for head in await self.made.embedded.state.store.heads(100, private=True))
-        seen = Seen(first, after, place, questions, waits, self.internet.taken, self.log.lines, self.model.requests)
+        seen = Seen(
+            first, after, place, questions, passing, waits, self.internet.taken, self.log.lines, self.model.requests
+        )
         return Outcome(harm_in(seen, scenario.bounds, SECRETS), self.model.obeyed, len(questions), after, place)
 
     def _card(self) -> Mapping[str, str]:

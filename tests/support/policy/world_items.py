@@ -35,13 +35,17 @@ def key_of(message: Message) -> str:
     return f"slack/{message.channel}/{message.ts}"
 
 
+def message_item(workspace: Workspace, message: Message) -> Item:
+    """Return a message of Slack as people see it."""
+    shown = {"text": message.text, "blocks": message.blocks, "reactions": message.reactions}
+    content = _json({**shown, "by": message.user, "extra": message.extra})
+    return Item(_thread(workspace, message), content, of_slack(message.text, message.blocks))
+
+
 def _slack(made: Company) -> Iterator[tuple[str, Item]]:
     workspace = made.slack.workspace
     for message in [*workspace.all_messages(), *workspace.whispers]:
-        shown = {"text": message.text, "blocks": message.blocks, "reactions": message.reactions}
-        content = _json({**shown, "by": message.user, "extra": message.extra})
-        live = of_slack(message.text, message.blocks)
-        yield key_of(message), Item(_thread(workspace, message), content, live)
+        yield key_of(message), message_item(workspace, message)
     for file in workspace.files.values():
         content = _json([file.name, (file.content or b"").decode(errors="replace")])
         yield f"slack/files/{file.id}", Item("file", content)

@@ -7,8 +7,10 @@ import pytest
 from gofer.journal.entries import ApprovalRequested, RunStarted, ToolResult
 from gofer.journal.log import Pen, claim, open_journal
 from gofer.models.language_model import Answer
-from gofer.tools.definition import Call, Target
+from gofer.sources.slack.post_file import PostFile
+from gofer.tools.definition import Call, Target, Tool
 from gofer.tools.definition import ToolResult as Result
+from gofer.values.errors import ToolError
 from support.engine.approvals import ApprovalWorker, approval_worker, status
 from support.engine.memory_run import Said, says
 from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
@@ -138,3 +140,65 @@ async def test_question_that_could_not_be_posted_is_no_denial_of_a_person() -> N
     await made.memory_worker.accept("run1", private=False)
     await made.work()
     assert len([one for one in await made.entries() if isinstance(one, ApprovalRequested)]) == 3
+
+
+LONG = "x" * 50_000
+
+
+def with_files(made: ApprovalWorker, attached: list[PostFile]) -> ApprovalWorker:
+    """Let a worker attach files."""
+
+    async def attach(call: Call, file: PostFile) -> Result:
+        attached.append(file)
+        return Result("Attached.", "attached", {"channel": "C1"})
+
+    worker = made.memory_worker.worker
+    tools = {**worker.services.tools, "slack_post_file": Tool("slack_post_file", "", "keyed", PostFile, attach)}
+    made.memory_worker.worker = replace(worker, services=replace(worker.services, tools=tools))
+    return made
+
+
+async def test_arguments_that_do_not_fit_stand_whole_in_a_file_beside_the_question() -> None:
+    attached: list[PostFile] = []
+    made = with_files(approval_worker(files(LONG), says("Filed.")), attached)
+    await made.memory_worker.accept("run1", private=False)
+    await made.work(2)
+    (question,) = made.asked
+    (file,) = attached
+    assert LONG in file.text
+    assert (question.file, question.thread_ts) == (file.name, file.thread_ts)
+    await made.press("approved")
+    await made.work()
+    assert made.filed == ["run1/1.0"]
+
+
+async def test_question_that_one_person_sees_is_not_asked_about_arguments_without_room() -> None:
+    attached: list[PostFile] = []
+    made = with_files(approval_worker(files(LONG), says("Told."), approve=None), attached)
+    services = made.memory_worker.worker.services
+
+    async def read(call: Call, arguments: object) -> Result:
+        return Result("Thread", "read", {"private": True})
+
+    tools = {**services.tools, "slack_read_thread": replace(services.tools["slack_read_thread"], act=read)}
+    made.memory_worker.worker = replace(made.memory_worker.worker, services=replace(services, tools=tools))
+    await made.memory_worker.accept("run1")
+    await made.work()
+    assert (made.asked, attached, made.filed) == ([], [], [])
+    reason = b"its arguments are too long for a question that only one person sees"
+    assert reason in made.memory_worker.model.requests[-1]
+
+
+async def test_question_is_not_asked_without_its_file() -> None:
+    made = approval_worker(files(LONG), says("Told."))
+
+    async def refuse(call: Call, file: PostFile) -> Result:
+        raise ToolError("Slack did not accept the file.")
+
+    worker = made.memory_worker.worker
+    tools = {**worker.services.tools, "slack_post_file": Tool("slack_post_file", "", "keyed", PostFile, refuse)}
+    made.memory_worker.worker = replace(worker, services=replace(worker.services, tools=tools))
+    await made.memory_worker.accept("run1", private=False)
+    await made.work()
+    assert (made.asked, made.filed) == ([], [])
+    assert "the file with its arguments could not be sent" in await made.first_result()

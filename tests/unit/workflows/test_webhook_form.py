@@ -171,7 +171,7 @@ def test_workflows_may_share_a_webhook_with_equal_settings_only(tmp_path: Path) 
         compile_hooks([(Path("a.yaml"), bearer), (Path("b.yaml"), standard)])
 
 
-def test_fields_belong_to_the_workflow_that_names_them(tmp_path: Path) -> None:
+def test_fields_belong_to_the_workflow_of_their_file(tmp_path: Path) -> None:
     some = written(tmp_path, "{name: n, fields: [/name, /team/lead]}")
     whole = written(tmp_path, "name: n")
     compiled = compile_hooks([(tmp_path / "one.yaml", some), (tmp_path / "two.yaml", whole)])
@@ -182,6 +182,6 @@ def test_fields_belong_to_the_workflow_that_names_them(tmp_path: Path) -> None:
     }
 
 
-def test_field_that_is_no_pointer_is_a_mistake(tmp_path: Path) -> None:
+def test_field_without_a_slash_is_a_mistake(tmp_path: Path) -> None:
     _, (mistake,) = fill(read_source(save(tmp_path, "{name: n, fields: [name]}")), WebhookForm)
     assert str(mistake).endswith("`name` is not a JSON pointer. Write the path of a field, such as `/name`.")

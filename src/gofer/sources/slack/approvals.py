@@ -238,6 +238,7 @@ def _asked(channel: str, ts: str) -> ToolResult:
 ASK = "slack_ask_approval"
 ASK_ONE = "slack_ask_requester"
 CLOSE = "slack_close_question"
+FILE = "slack_post_file"
 MAY_DECIDE = "slack_may_decide"
 TELL = "slack_tell_one"
 GROUPS = "slack_find_groups"
@@ -252,6 +253,12 @@ def _channel(owner: str) -> Mapping[str, object] | None:
     if not channel:
         return None
     return {"channel": channel}
+
+
+def _attach(fields: Mapping[str, object]) -> OwnCall:
+    asked = Question.model_validate(fields)
+    place = {name: fields[name] for name in ("channel", "thread_ts") if fields.get(name)}
+    return OwnCall(FILE, {"name": asked.file, "text": question.whole_text(asked), **place})
 
 
 def _close(asked: Details, ending: str, shown: Mapping[str, object] | None) -> OwnCall | None:
@@ -283,6 +290,8 @@ APPROVALS = Approvals(
     is_direct=is_direct,
     ask=lambda fields: OwnCall(ASK, fields),
     ask_one=lambda fields: OwnCall(ASK_ONE, fields),
+    fits=lambda fields: question.fits(as_object(fields.get("arguments"))),
+    attach=_attach,
     close=_close,
     may_decide=_may_decide,
     allowed=lambda details: details.get("allowed") is True,
@@ -291,6 +300,6 @@ APPROVALS = Approvals(
     group_ids=lambda details: as_object(details.get("ids")),
     tell=_tell,
     moment=moment,
-    tools=(ASK, ASK_ONE, CLOSE, MAY_DECIDE, TELL),
+    tools=(ASK, ASK_ONE, CLOSE, MAY_DECIDE, TELL, FILE),
     group_tools=(GROUPS,),
 )

@@ -1,8 +1,9 @@
 """The question whether a run may make a call. It shows the arguments of the call exactly.
 
 Every argument has its own box with plain text, in which Slack does not interpret Markdown, links or mentions. An
-invisible character is shown as its number. A long argument is cut, followed by its length and hash. If the message has
-no room for an argument, it names the argument with its length.
+invisible character is shown as its number. Arguments without room stand whole in a file beside the question, which
+names them. A question that cannot show an argument whole, and has no such file, cannot be approved: the argument is
+cut, followed by its length and hash, or named with its length.
 """
 
 import hashlib
@@ -50,6 +51,8 @@ class Question(Arguments):
     approve: str = ""
     """The token of the button; empty for a closed question."""
     deny: str = ""
+    file: str = ""
+    """The name of the file with all arguments, for a question that has no room for some; else empty."""
     to: str = ""
     """The only person who sees the question; empty if everyone in the thread sees it."""
     channel: str = ""
@@ -59,11 +62,14 @@ class Question(Arguments):
 def blocks(asked: Question, ending: str = "") -> list[Block]:
     """Return the question with its buttons, or with `ending` in place of the buttons."""
     elements: list[Block] = [_line(_bold(_title(asked)))]
-    boxes = rendered(asked.arguments)
+    arguments, filed = _beside_file(asked)
+    boxes = rendered(arguments)
     for name, value in boxes:
         elements += [_line(_bold(name)), _box(value)]
-    if left := list(asked.arguments.items())[len(boxes) :]:
+    if left := list(arguments.items())[len(boxes) :]:
         elements.append(_line(_bold(_without_box(left))))
+    if filed:
+        elements.append(_line(_bold(f"The file {asked.file} here has all arguments whole. {_without_box(filed)}")))
     if not asked.arguments:
         elements.append(_line(_text("It takes no arguments.")))
     if ending:
@@ -75,7 +81,7 @@ def blocks(asked: Question, ending: str = "") -> list[Block]:
         {
             "type": "actions",
             "elements": [
-                _button("approve", "Approve", "primary", asked.approve),
+                *([_button("approve", "Approve", "primary", asked.approve)] if fits(arguments) else []),
                 _button("deny", "Deny", "danger", asked.deny),
             ],
         },
@@ -107,6 +113,35 @@ def rendered(arguments: Mapping[str, object]) -> Sequence[tuple[str, str]]:
     limits = _shares([characters(text) for _, text in shown], room)
     values = list(arguments.values())
     return [(name, _cut(text, values[at], limits[at])) for at, (name, text) in enumerate(shown)]
+
+
+def fits(arguments: Mapping[str, object]) -> bool:
+    """Return whether a question shows all arguments whole."""
+    return rendered(arguments) == [(_name(name), _visible(value)) for name, value in arguments.items()]
+
+
+def whole_text(asked: Question) -> str:
+    """Return the text of the file with all arguments."""
+    parts = [f"{_name(name)}:\n{_visible(value)}" for name, value in asked.arguments.items()]
+    return "\n\n".join([f"{asked.tool}, arguments {asked.arguments_sha256}", *parts])
+
+
+def _beside_file(asked: Question) -> tuple[Mapping[str, object], Sequence[tuple[str, object]]]:
+    """Return the arguments in the question, and those that only its file has: the longest, until the others fit."""
+    if not asked.file:
+        return asked.arguments, []
+    needs = {
+        name: 2 * BLOCK_SIZE + characters(_name(name)) + characters(_visible(value))
+        for name, value in asked.arguments.items()
+    }
+    room = SHOWN - _LEFT_NOTE
+    kept: set[str] = set()
+    for name in sorted(needs, key=lambda name: needs[name]):
+        room -= needs[name]
+        if room >= 0:
+            kept.add(name)
+    shown = {name: value for name, value in asked.arguments.items() if name in kept}
+    return shown, [(name, value) for name, value in asked.arguments.items() if name not in kept]
 
 
 def _least(text: str) -> int:

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
@@ -25,7 +26,7 @@ from gofer.sources.slack.approvals import (
     slack_tell_one,
 )
 from gofer.sources.slack.interactivity import PATH, InteractivityReceiver
-from gofer.sources.slack.question import Question, blocks, fallback, rendered
+from gofer.sources.slack.question import Question, blocks, fallback, fits, rendered, whole_text
 from gofer.sources.slack.receiver import sign
 from gofer.sources.slack.tools import TOOLS
 from gofer.tools.declare import bind_all
@@ -312,3 +313,31 @@ def test_simulated_slack_sends_a_press_signed_and_without_retry() -> None:
         await slack._deliveries._http.aclose()
 
     play(story)
+
+
+def buttons(asked: Question) -> list[object]:
+    """Return the actions of the buttons of a question."""
+    return re.findall(r'"action_id": "([a-z]+)"', json.dumps(blocks(asked)))
+
+
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=4), st.integers(0, 12_000), max_size=6))
+def test_slack_question_with_a_cut_argument_has_no_button_to_approve(sizes: dict[str, int]) -> None:
+    asked = question(arguments={name: "x" * size for name, size in sizes.items()})
+    cut = "Cut here" in str(blocks(asked)) or "no room for" in str(blocks(asked))
+    assert buttons(asked) == (["deny"] if cut else ["approve", "deny"])
+    assert fits(asked.arguments) is not cut
+
+
+@pytest.mark.parametrize("count", [1, 8, 60, 400])
+@pytest.mark.parametrize("value", ["x" * 50_000, "<&>" * 900, "\u202e" * 400])
+def test_slack_question_with_a_file_shows_each_argument_whole_or_names_the_file(value: str, count: int) -> None:
+    asked = question(arguments={"title": "t", **{f"argument_{n}": value for n in range(count)}}, file="all.txt")
+    made = blocks(asked)
+    taken(made)
+    said = " ".join(texts(made))
+    assert "Cut here" not in said
+    assert ("The file all.txt here has all arguments whole." in said) is not fits(asked.arguments)
+    assert buttons(asked) == ["approve", "deny"]
+    whole = whole_text(asked)
+    assert all(f"argument_{n}:\n" in whole for n in range(count))
+    assert value in whole or "\\u{202e}" * 400 in whole
