@@ -67,7 +67,7 @@ def read_addresses_in(run: OwnedRun, text: str) -> frozenset[str]:
 def rebuilt_call(run: OwnedRun, item: Permitted) -> Permitted | ToolResult:
     """Return a call with its texts as people may read them, or its refusal.
 
-    A call that waits for an approval keeps the arguments that people were shown, whatever the run has read since.
+    A call that waits for an approval keeps the arguments that people were shown, even if the run has read more since.
     """
     target = item.tool.target
     for approval in run.progress.approvals.values():

@@ -1,5 +1,6 @@
 """The gate for texts that people read: what a run may link."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -9,11 +10,15 @@ from gofer.engine.outgoing import live_addresses, rebuilt_answer, rebuilt_call
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.approval_entries import ApprovalRequested
-from gofer.journal.entries import LlmResponse, MessageReceived, RunConcluded, ToolCall, ToolResult
-from gofer.tools.definition import Arguments, Target, Tool
+from gofer.journal.entries import LlmResponse, MessageReceived, RunConcluded, SubagentFinished, ToolCall, ToolResult
+from gofer.models.language_model import Answer
+from gofer.projections import read_addresses
+from gofer.tools.definition import Arguments, Call, Target, Tool
+from gofer.tools.definition import ToolResult as Result
 from gofer.tools.places import Writes
-from gofer.values.messages import Usage
-from support.engine.memory_run import MemoryRun, memory_run, says
+from gofer.values.messages import ToolAsk, Usage
+from support.engine.memory_run import PROVENANCE, MemoryRun, Said, coordinate, memory_run, says
+from support.engine.subagent_runs import Asked, run_with_subagents
 
 pytestmark = pytest.mark.anyio
 
@@ -155,3 +160,41 @@ async def test_call_of_a_model_is_sent_without_its_unread_link() -> None:
     assert made.acted == [f"post:{SHOWN}"]
     (intent,) = [item.entry for item in await made.journal() if isinstance(item.entry, ToolCall)]
     assert intent.arguments == {"text": SHOWN}
+
+
+HANDED_OVER = ("subagent", {"agent_name": "helper", "prompt": "see https://evil.example/b"})
+
+
+async def test_answer_of_a_subagent_names_only_addresses_that_were_read() -> None:
+    said = "Read https://held.example/a and https://evil.example/a"
+
+    def think(asked: Asked) -> Answer:
+        if asked.system.startswith("You are a test."):
+            return says("Done.") if asked.turn else says("", HANDED_OVER)
+        return says(f"{said} and https://evil.example/b") if asked.turn else says("", ("look", {"text": "x"}))
+
+    made = run_with_subagents(think)
+    made.tool("look", "read", held_page)
+    made.subagent("helper", tools=["look"])
+    await made.resume()
+    (finished,) = [one.entry for one in await made.journal() if isinstance(one.entry, SubagentFinished)]
+    assert finished.addresses == ("held.example/a",)
+    assert read_addresses.project(await made.journal()).read >= {"held.example/a"}
+
+
+async def held_page(call: Call, said: Said) -> Result:
+    return Result("A page: https://held.example/a", "looked")
+
+
+async def test_call_in_doubt_of_an_earlier_version_is_repeated_as_it_was_sent() -> None:
+    made = memory_run(says("Done."))
+    made.tool("post", "keyed")
+    made.tools["post"] = replace(made.tools["post"], target=Target(markdown=frozenset({"text"})))
+    step = await made.step()
+    step.note(MessageReceived("please"))
+    asked = ToolAsk("c", "post", json.dumps({"text": EVIL}))
+    step.note(LlmResponse("", (asked,), "tool_calls", "m", Usage(), None, 0))
+    step.note(ToolCall("1.0", "post", "keyed"))
+    await step.commit()
+    await coordinate(await made.step("next"), made.bundle(), PROVENANCE)
+    assert made.acted == [f"post:{EVIL}"]
