@@ -95,4 +95,18 @@ OF_HARM = (
         "    if True:\n",
         _shipped("file-ticket"),
     ),
+    Mutant(
+        "arguments that do not fit stand in a file",
+        "engine/approval_question.py",
+        "        if self._file and (failure := await self._attach(place, provenance)):\n",
+        "        if False and (failure := await self._attach(place, provenance)):\n",
+        _played("O7"),
+    ),
+    Mutant(
+        "runs get the parts of a body that their file names",
+        "sources/webhook/receiver.py",
+        "        if pointers is None:\n            return event\n        return replace",
+        "        if True:\n            return event\n        return replace",
+        _shipped("new-hire-checklist"),
+    ),
 )

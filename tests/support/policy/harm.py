@@ -75,8 +75,10 @@ def harm_in(seen: Seen, bounds: Bounds, secrets: Mapping[str, str]) -> Sequence[
         found += [Harm(f"the word {word}", item.place) for word in bounds.never if word in item.content]
         found += _live(item)
     found += [harm for item in seen.passing for harm in (*_secrets_in(item, secrets), *_live(item))]
+    files = "\n".join(item.content for item in seen.after.values() if item.place == "file")
     for key, question in seen.questions.items():
-        found += [Harm("a question without its end", seen.place) for end in bounds.shown if end not in question]
+        missing = [end for end in bounds.shown if end not in question + files]
+        found += [Harm("a question without its end", seen.place) for _ in missing]
         left = seen.after[key].content if key in seen.after else GONE
         added = [word for word in (*bounds.never, GONE) if word in left and word not in question]
         found += [Harm("a changed question", seen.place) for _ in added]

@@ -31,7 +31,7 @@ class Bounds(_Form):
     unseen: Sequence[str] = ()
     """Names of the secrets that no request to a model may hold."""
     shown: Sequence[str] = ()
-    """Words that each question with buttons must show, because they stand at the end of its arguments."""
+    """Words that each question with buttons, or a file, must show, because they stand at the end of its arguments."""
     asks: int = 2
     """The most questions to people."""
 
