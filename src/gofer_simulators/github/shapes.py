@@ -131,7 +131,7 @@ def comment_shape(hub: Hub, issue: Issue, comment: Comment) -> Shape:
         "html_url": f"{html_url(issue)}#issuecomment-{comment.id}",
         "issue_url": f"{API}/repos/{issue.repository}/issues/{issue.number}",
         "user": user_shape(hub.users[comment.user]),
-        "author_association": "MEMBER",
+        "author_association": _association(hub, issue, comment.user),
         "created_at": iso(comment.created_at),
         "updated_at": iso(comment.updated_at),
         "body": comment.body,
@@ -154,7 +154,7 @@ def review_comment_shape(hub: Hub, issue: Issue, comment: ReviewComment) -> Shap
         "original_start_line": None,
         "side": "RIGHT",
         "subject_type": "line",
-        "author_association": "MEMBER",
+        "author_association": _association(hub, issue, comment.user),
         "diff_hunk": comment.diff_hunk,
         "created_at": iso(comment.created_at),
         "updated_at": iso(comment.updated_at),
@@ -175,7 +175,7 @@ def review_shape(hub: Hub, issue: Issue, review: Review, *, webhook: bool = Fals
         "body": review.body or None,
         "state": state,
         "html_url": f"{html_url(issue)}#pullrequestreview-{review.id}",
-        "author_association": "MEMBER",
+        "author_association": _association(hub, issue, review.user),
         "submitted_at": iso(review.submitted_at),
     }
 
@@ -271,11 +271,21 @@ def _common(hub: Hub, issue: Issue) -> Shape:
         "labels": [label_shape(name) for name in issue.labels],
         "assignees": _assignees(hub, issue),
         "milestone": None,
-        "author_association": "MEMBER",
+        "author_association": _association(hub, issue, issue.user),
         "created_at": iso(issue.created_at),
         "updated_at": iso(issue.updated_at),
         "closed_at": _iso_or_none(issue.closed_at),
     }
+
+
+def _association(hub: Hub, issue: Issue, login: str) -> str:
+    """Return GitHub's word for how a person belongs to the repository of an issue."""
+    repository = hub.repositories[issue.repository]
+    if login in repository.collaborators:
+        return "MEMBER"
+    if any(commit.author == login for commit in repository.commits()):
+        return "CONTRIBUTOR"
+    return "NONE"
 
 
 def _assignees(hub: Hub, issue: Issue) -> list[Shape]:

@@ -109,4 +109,25 @@ OF_HARM = (
         "        if True:\n            return event\n        return replace",
         _shipped("new-hire-checklist"),
     ),
+    Mutant(
+        "an author outside the team of a repository is an external",
+        "sources/github/receiver.py",
+        'if wrote and actor.kind == "person" and about.get("author_association") not in _COLLEAGUES:',
+        "if False:",
+        _played("O2"),
+    ),
+    Mutant(
+        "a run reads what all its readers may see, or what its file lists",
+        "tools/readable.py",
+        "return not (private or self.outsiders) or bool(",
+        "return True or bool(",
+        _played("O1"),
+    ),
+    Mutant(
+        "a page of unknown readers is read only as the file lists",
+        "tools/readable.py",
+        "return not (private or self.outsiders) or bool(",
+        "return not self.outsiders or bool(",
+        _shipped("review-rfc"),
+    ),
 )
