@@ -87,7 +87,7 @@ class MessageReceived:
     """For code, why the run wrote the message: the previous answer came too early, came without the effect that the
     workflow requires, or was a call written as text."""
     by: str = ""
-    """The id of the person whose own words the text is, unchanged; empty for a text that Gofer composed."""
+    """The id of the person who wrote the text as it stands; empty for a text that Gofer composed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class Progress:
     called: dict[str, int] = field(default_factory=dict[str, int])
     """The number of those calls by tool."""
     said: list[str] = field(default_factory=list[str])
-    """The later messages of the person whose event started the run, in their own words."""
+    """The later messages of the person who started the run, in their own words."""
     models: list[str] = field(default_factory=list[str])
     """The models that answered, by the provider's names, in the order of their first answers."""
     usage: Usage = field(default_factory=Usage)

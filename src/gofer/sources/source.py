@@ -288,7 +288,7 @@ class Source:
     tools: Callable[[SourceSettings], Sequence[AnyTool]] | None = None
     """Returns the tools of the source, from its settings."""
     sites: Sequence[Setting[str]] = ()
-    """The settings with base URLs of the company's own sites, whose pages texts may link."""
+    """The settings with base URLs of the company's own sites; texts may link their pages."""
     identifying: IdentifyingWords = field(default_factory=IdentifyingWords)
     """The words that a test case may not hold."""
 

@@ -263,7 +263,7 @@ def compile_hooks(found: Iterable[tuple[Path, WebhookForm]]) -> dict[str, object
 
 
 def _named_fields(fields: Mapping[str, object] | None) -> dict[str, object]:
-    """Return the fields of each workflow; nothing for a webhook whose workflows all get the whole body."""
+    """Return the fields of each workflow; nothing for a webhook if all its workflows get the whole body."""
     if not fields:
         return {}
     return {"fields": fields}

@@ -75,7 +75,7 @@ class Destinations(Strict):
 
 
 def is_unlisted(value: Destinations) -> bool:
-    """Return whether a key lists no place. Such a key is left out of bundles, whose hashes stay as they were."""
+    """Return whether a key lists no place. Bundles leave such a key out, so that their hashes stay as they were."""
     return not any(value.model_dump().values())
 
 

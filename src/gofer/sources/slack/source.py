@@ -22,7 +22,7 @@ from gofer.values.events import Event
 STARTS = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
 _ADDRESSED = frozenset({"slack.mention", "slack.direct"})
 _WRITTEN = _ADDRESSED | {"slack.message"}
-"""Kinds of events whose text its author wrote."""
+"""Kinds of events with a text that their author wrote."""
 _QUOTED = re.compile(r"^[ \t]*(?:>|&gt;)[^\n]*|```.*?(?:```|\Z)", re.DOTALL | re.MULTILINE)
 """Quotes and code blocks, which hold what a person passes on."""
 

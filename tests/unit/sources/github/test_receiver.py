@@ -153,7 +153,7 @@ def test_github_action_merged_needs_closed_and_the_merged_flag(action: str, merg
         (None, "external"),
     ],
 )
-def test_github_author_is_a_member_only_if_github_counts_them_to_the_team(association: object, kind: str) -> None:
+def test_github_author_is_a_member_only_by_published_associations(association: object, kind: str) -> None:
     wrote = happened("issue_comment", lambda body: body["comment"].update(author_association=association))
     assert wrote.actor == Actor("ada", kind)
     # Only people with rights in the repository put labels on issues of others.

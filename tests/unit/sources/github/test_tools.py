@@ -50,9 +50,7 @@ def seen(github: GitHubSimulator, kind: str, number: int) -> dict:
         (Readable(frozenset({"acme/ap"})), False),
     ],
 )
-def test_github_private_repository_is_read_from_elsewhere_only_where_the_file_lists_it(
-    readable: Readable, read: bool
-) -> None:
+def test_github_private_repository_is_read_from_elsewhere_only_if_listed(readable: Readable, read: bool) -> None:
     async def story(_: GitHubSimulator, call: Call) -> None:
         outside = replace(started(call, place={}), readable=readable)
         asked = GetPullRequest(repository="acme/app", number=7)

@@ -130,9 +130,7 @@ def test_jira_issue_that_cannot_be_read_is_refused_with_the_reason(issue: str, w
         (Readable(), "OPS-7", True),
     ],
 )
-def test_jira_issue_is_read_where_the_file_lists_it_or_everyone_may(
-    readable: Readable, issue: str, allowed: bool
-) -> None:
+def test_jira_issue_is_read_if_listed_or_open_to_everyone(readable: Readable, issue: str, allowed: bool) -> None:
     async def story(room: Room) -> None:
         call = replace(call_of(room), readable=readable)
         found = await jira_search.act(API, call, Search(project="OPS"))

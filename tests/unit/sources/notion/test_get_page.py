@@ -73,7 +73,7 @@ def test_notion_page_outside_a_database_counts_as_private() -> None:
     play(story)
 
 
-def test_notion_page_of_unknown_readers_is_read_only_where_the_file_lists_it() -> None:
+def test_notion_page_of_unknown_readers_is_read_only_if_listed() -> None:
     async def story(_: NotionSimulator, call: Call) -> None:
         outside = replace(call, readable=Readable())
         with pytest.raises(ToolError) as refused:
