@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gofer.engine.model_order import Parked
+from gofer.journal.coordination import InboxItem
 from gofer.journal.entries import Recorded, ToolCall, ToolResult
 from gofer.models.language_model import Answer
+from gofer.stores.memory.journal import MemoryStore
 from gofer.tools.definition import Call
 from gofer.tools.definition import ToolResult as Result
 from gofer.values.errors import ToolError
@@ -127,8 +129,17 @@ async def test_script_calls_without_a_limit_and_its_subagents_have_their_own() -
     assert await refusals(made) == [NO_MORE]
 
 
+class SlowStore(MemoryStore):
+    """A store during whose answers other branches go on."""
+
+    async def items(self, run: str) -> Sequence[InboxItem]:
+        await asyncio.sleep(0)
+        return await super().items(run)
+
+
 async def test_script_keeps_the_limit_that_its_file_names_over_all_branches() -> None:
     made = family_of(most=3)
+    made.store = SlowStore()
     made.script = """
     async def coordinate(run):
         async def post(text):
