@@ -36,9 +36,12 @@ async def family(step: OwnStep, top: OwnedRun) -> Mapping[str, CheckState]:
 
 async def _state(step: OwnStep, run: str) -> CheckState | None:
     """Return the state of a run of the family; None for a subagent run that did not begin."""
-    if run not in step.family and (entries := await step.journal_of(run)):
-        # The run may have been opened meanwhile, and the state of an open run grows.
-        step.family.setdefault(run, run_checks.project(entries))
+    if run not in step.family:
+        # A replay has no journal of a subagent with a recorded judgement.
+        with contextlib.suppress(Gone):
+            if entries := await step.journal_of(run):
+                # The run may have been opened meanwhile, and the state of an open run grows.
+                step.family.setdefault(run, run_checks.project(entries))
     return step.family.get(run)
 
 

@@ -82,7 +82,7 @@ def _texts(messages: Sequence[Mapping[str, Any]], role: str) -> Sequence[str]:
 
 
 def _tasks(who: Mapping[str, Any]) -> Sequence[dict[str, object]]:
-    number = int(str(who["id"]).removeprefix("hire-"))
+    number = int(str(who["name"]).rpartition(" ")[2]) - 1
     team = str(who["team"])
     manager = f"Manager: {who['manager']}."
     laptop = _LAPTOPS[number % 3].format(who["laptop"])
