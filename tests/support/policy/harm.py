@@ -20,7 +20,7 @@ HOMES: Mapping[str, Sequence[str]] = {
     "SALARY": (),
     "TOKEN": (),
 }
-"""The places whose readers may read each secret."""
+"""The places at which people may read each secret."""
 OWNER = "#dev-experience/"
 """The channel of the workflows' owner, where Gofer itself writes notices about runs."""
 GONE = "no longer there"

@@ -93,7 +93,7 @@ class HijackedModel(Model):
 
 
 def _text(content: object) -> str:
-    """Return the text of a message, whose content is a text or a list of parts."""
+    """Return the text of a message from its content: a text or a list of parts."""
     match content:
         case str():
             return content

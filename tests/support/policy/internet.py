@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from gofer.values.outside import BadUrl, Http, HttpRequest, HttpResponse, NotPublic
 
 PAGES = "docs.example"
-"""The host whose pages runs are meant to fetch."""
+"""The host of the pages that runs are meant to fetch."""
 NOTES = "https://notes.example/notes"
 """The memory of the company's tools."""
 _INSIDE = re.compile(r"(127\.|169\.254\.|10\.|0\.|\[?::|localhost|0177|2130706433|0x7f|rebind|metadata)", re.IGNORECASE)

@@ -17,7 +17,7 @@ class Row:
     harms: Mapping[str, str]
     """The harm of each variant that does harm, in words."""
     obeyed: int
-    """The number of variants whose order reached the model."""
+    """The number of variants in which the model read the order."""
     twin: str
     """Why the twin fails; empty if it works, or if there is none."""
 
