@@ -83,7 +83,7 @@ def build_worker(
         pages=pages,
         prices=stand_in_prices(),
         reach=models.reach,
-        links=replace(installation.links, hosts=own_hosts(settings.sources)),
+        links=replace(installation.links, hosts=installation.links.hosts | own_hosts(settings.sources)),
         outside=installation.outside,
         patience=installation.patience,
         installation_key=installation.key,

@@ -7,7 +7,10 @@ from typing import assert_never
 from gofer.sources import markdown_nodes as md
 from gofer.values.addresses import spans
 
-_MARKS = re.compile(r"[\\`*\[\]]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~|<(?=[A-Za-z/!?])|&(?=#?\w+;)")
+_MARKS = re.compile(
+    r"[\\`*]|\[(?=\^|[ xX]\] )|\](?=[(\[:])|!$|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~"
+    r"|<(?=[A-Za-z/!?])|&(?=#?\w+;)"
+)
 """The characters that a parser may take for a mark, a tag or an entity."""
 _OPENING = re.compile(r"^( *)(?:([#>+|=-]|~(?=~~))|(\d{1,9})([.)]))", re.MULTILINE)
 """The beginning of a line that a parser may take for a heading, a quote, a list, a table or a rule."""

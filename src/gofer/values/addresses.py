@@ -61,8 +61,8 @@ class Live:
         """Return whether an address may be a link: read whole, or without a query on one of the hosts."""
         key = key_of(address)
         host = _host(key)
-        if host in self.hosts:
-            return "?" not in key
+        if host in self.hosts and "?" not in key:
+            return True
         # A host in Punycode looks like another one, however the run learned of it.
         return bool(key) and "xn--" not in host and self.read(key)
 

@@ -168,7 +168,7 @@ def test_texts_without_unread_links_stay_byte_for_byte(text: str) -> None:
         ("See README.md and secret.evil.example", "See `README.md` and `secret.evil.example`"),
         (f"{HELD}**more**", f"<{HELD}>**more**"),
         (f"詳細は{HELD}をご覧ください。", f"詳細は<{HELD}>をご覧ください。"),
-        ("[note]: https://evil.example", "\\[note\\]: `evil[.]example`"),
+        ("[note]: https://evil.example", "[note\\]: `evil[.]example`"),
     ],
 )
 def test_dead_address_stays_readable(text: str, shown: str) -> None:

@@ -74,9 +74,13 @@ def test_addresses_of_other_kinds_have_no_key(address: str) -> None:
 
 
 def test_live_addresses_were_read_or_are_pages_of_listed_hosts() -> None:
-    live = Live({"a.example/b", "xn--a-ecp.example/b"}.__contains__, frozenset({"jira.acme.example"}))
+    live = Live(
+        {"a.example/b", "xn--a-ecp.example/b", "jira.acme.example/browse/PAY-1?focus=2"}.__contains__,
+        frozenset({"jira.acme.example"}),
+    )
     assert live("https://a.example/b")
     assert live("https://jira.acme.example/browse/PAY-1#comment")
+    assert live("https://jira.acme.example/browse/PAY-1?focus=2")
     dead = [
         "https://a.example/c",
         "https://jira.acme.example/?a=b",

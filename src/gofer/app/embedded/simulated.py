@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 from gofer.app.settings import Settings
 from gofer.sources.receivers import PATHS
 from gofer.tools.mocks import MockedSystems
+from gofer.values.addresses import host_of
 from gofer.values.canonical_json import as_object, decode, encode
 from gofer.values.errors import BadRequest
 from gofer.values.events import Event
@@ -106,6 +107,11 @@ class Simulated:
     def system(self, kind: type[V]) -> V | None:
         """Return the system of a class such as `SlackSimulator`, or None in a world without it."""
         return next((system for system in self.systems.values() if isinstance(system, kind)), None)
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The hosts of the company's systems, as the texts of the world write them."""
+        return frozenset(host_of(system.written_origin) for system in self.systems.values()) - {""}
 
     def subscribe(self, front: str) -> None:
         """Subscribe the receivers at `front` to the deliveries of every system, and open Gofer's own pages there."""

@@ -152,7 +152,7 @@ async def open_embedded(
         editions = Editions(make, catalog, clock)
         await stack.enter_async_context(log.written(clock, readiness.supervisor))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
-        links = Links(settings.public_url or url, signs_in=seen_by.signs_in)
+        links = Links(settings.public_url or url, signs_in=seen_by.signs_in, hosts=simulated.hosts)
         # The lock on the state proves that no other worker is alive.
         installation = Installation(state.stores, key, links, outside, alone=True)
         children = _children(stack)
