@@ -15,6 +15,7 @@ from typing import TypeVar
 from gofer.engine.effects import LOST, carry_out, doubt_after_restore, longest_seconds
 from gofer.engine.model_order import Parked
 from gofer.engine.outages import note_reach, parked, settle
+from gofer.engine.outgoing import live_addresses
 from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import Gate, Permitted
 from gofer.engine.results import DisplayLimits, RecordedCall, entries_of
@@ -124,6 +125,7 @@ def _call(run: OwnedRun, item: Permitted, context: CallContext) -> Call:
         since=since_ms / 1000,
         cleared=item.cleared,
         readable=item.readable,
+        live=live_addresses(run),
         run=RunAtHand(
             workspace=run.workspace,
             repertoire=context.repertoire,

@@ -11,6 +11,7 @@ from typing import cast
 
 from pydantic import ConfigDict
 
+from gofer.tools.company_http import hosts_in, hosts_of, within
 from gofer.tools.declare import AnyDeclaration, ToolDeclaration, ToolVariables, Variables
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 from gofer.values.errors import ConfigError, ToolError
@@ -44,6 +45,8 @@ class CompanyTool:
     declared: AnyDeclaration
     unusable: str = ""
     """Why the tool cannot be used; empty for a usable tool."""
+    hosts: frozenset[str] = frozenset()
+    """The hosts that the modules of `tools/` name."""
 
     @property
     def name(self) -> str:
@@ -73,7 +76,11 @@ class CompanyTool:
             raise ConfigError(
                 f"Tools in `{FOLDER}/` cannot use `base` and `internal`: remove them from the tool {self.name}."
             )
-        return replace(tool, unusable=self.unusable)
+        hosts = (hosts_of(variables), self.hosts)
+        look = tool.in_doubt.look
+        if look is not None:
+            tool = replace(tool, in_doubt=replace(tool.in_doubt, look=within(look, *hosts)))
+        return replace(tool, act=within(tool.act, *hosts), unusable=self.unusable)
 
     def as_unusable(self, reason: str) -> "CompanyTool":
         """Return the tool in a form that runs without its module and refuses each call for a reason."""
@@ -122,6 +129,8 @@ def read_company(root: Path, refused: Mapping[str, UnusableTool]) -> Company:
             names = dict.fromkeys(_DECLARED.findall(text))
             found += [CompanyTool(module, _stand_in(name, str(error)), str(error)) for name in names]
     names = Counter(tool.name for tool in found)
+    hosts = hosts_in(texts.values())
+    found = [replace(tool, hosts=hosts) for tool in found]
     return Company([_examined(tool, names[tool.name]) for tool in found], failed)
 
 

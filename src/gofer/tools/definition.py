@@ -15,6 +15,7 @@ from gofer.tools.argument_schema import parameters_of, sentences
 from gofer.tools.file_access import Files, NoFiles
 from gofer.tools.places import Origin, Place, Writes
 from gofer.tools.readable import Readable
+from gofer.values.addresses import NONE_LIVE, Live
 from gofer.values.canonical_json import as_object, encode
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.events import Actor
@@ -124,6 +125,8 @@ class Call:
     """Whether Gofer looked up the place of the call and allows reading it although it is private."""
     readable: Readable = field(default_factory=Readable)
     """What the call may read besides the object that the run is about."""
+    live: Live = NONE_LIVE
+    """The addresses that the run read, which a company's tool may request."""
     run: RunAtHand = field(default_factory=RunAtHand)
     """The parts of the run for Gofer's own tools."""
     variables: Mapping[str, Secret] = field(default_factory=dict[str, Secret])

@@ -67,6 +67,10 @@ class Live:
         return bool(key) and "xn--" not in host and self.read(key)
 
 
+NONE_LIVE = Live(frozenset[str]().__contains__)
+"""No address at all."""
+
+
 def key_of(address: str) -> str:
     """Return the key of an address; empty for one that never is a link.
 

@@ -130,4 +130,11 @@ OF_HARM = (
         "return not self.outsiders or bool(",
         _shipped("review-rfc"),
     ),
+    Mutant(
+        "a company's tool requests only addresses that the run read",
+        "tools/company_http.py",
+        "if not self.call.live(request.url) and key_of(request.url) not in self.offered:",
+        "if False:",
+        _played("S4"),
+    ),
 )
