@@ -186,7 +186,7 @@ async def held_page(call: Call, said: Said) -> Result:
     return Result("A page: https://held.example/a", "looked")
 
 
-async def test_call_in_doubt_of_an_earlier_version_is_repeated_as_it_was_sent() -> None:
+async def test_call_in_doubt_of_an_earlier_version_is_repeated_unchanged() -> None:
     made = memory_run(says("Done."))
     made.tool("post", "keyed")
     made.tools["post"] = replace(made.tools["post"], target=Target(markdown=frozenset({"text"})))

@@ -29,10 +29,7 @@ FACTS_LIMIT = 100
 _SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}", re.ASCII)
 _FULL_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 _MARKER = re.compile(r"^<!-- gofer:\S", re.MULTILINE)
-"""The marker at the end of Gofer's texts.
-
-In a quote it follows a `>` and does not match, because a person quoted it.
-"""
+"""The marker at the end of Gofer's texts. In a quote of a person it follows a `>` and does not match."""
 _WRITES = frozenset({"opened", "created", "submitted", "edited"})
 """The actions that write the text of their subject."""
 _BRANCH = "refs/heads/"
