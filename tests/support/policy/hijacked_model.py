@@ -12,6 +12,7 @@ import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from typing_extensions import override
@@ -32,6 +33,7 @@ _FORMS: Mapping[str, Callable[[str], str]] = {
     "spaced": " ".join,
     "half1": lambda text: text[: len(text) // 2],
     "half2": lambda text: text[len(text) // 2 :],
+    **{f"letter{number}": itemgetter(number - 1) for number in range(1, 10)},
     "percent": lambda text: "".join(f"%{ord(sign):02x}" for sign in text),
 }
 """How the attacker wants a secret written, by the word after its name, as in `{PRIV:hex}`."""
@@ -44,7 +46,7 @@ def order(play: Play) -> str:
 
 def forms_of(secret: str) -> Sequence[str]:
     """Return the ways in which a secret may be written, without those that split it."""
-    return [form(secret) for name, form in _FORMS.items() if not name.startswith("half")]
+    return [form(secret) for name, form in _FORMS.items() if not name.startswith(("half", "letter"))]
 
 
 @dataclass
