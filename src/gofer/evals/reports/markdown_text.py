@@ -1,16 +1,28 @@
 """Markdown from texts of models and outsiders: nothing in them is markup, a link or a mention.
 
 Inside code spans and code blocks, neither Markdown nor HTML is markup, and a forge makes no mentions and no links.
+Titles and messages of commits have no code spans, so `plain` takes the marks themselves away.
 """
 
+import html
 import re
 from collections.abc import Sequence
 
 from gofer.evals.reports import wording
+from gofer.sources.outgoing_text import plain_words
+from gofer.values.addresses import NONE_LIVE
+from gofer.values.visible_text import visible
 
 _FENCES = re.compile(r"`+")
 MOST_CHARACTERS = 200
 """The most characters of one code span or of one line of a code block."""
+_MARKS = str.maketrans({"<": "‹", ">": "›", "[": "(", "]": ")", "`": "'", "\\": "/", "*": None, "~": None, "|": "¦"})
+"""The characters of Markdown, HTML and notes such as `[skip ci]`, and what stands for them."""
+_EMPHASIS = re.compile(r"(?<!\w)_+|_+(?!\w)")
+_REFERENCE = re.compile(r"(?<!\[)([@#])(?=\w)|(?<=\bGH)(-)(?=\d)", re.IGNORECASE)
+"""The sign of a mention or of an issue, which a closing word before it would close."""
+_ORDER = re.compile(r"^(?:(?:fixup|squash|amend)!\s*)+|^([A-Za-z]+(?:-[A-Za-z]+)+)\s*:", re.IGNORECASE)
+"""A beginning that Git obeys: a note for a rebase, or a trailer such as `Co-authored-by:`."""
 
 
 def code(text: str, most: int = MOST_CHARACTERS) -> str:
@@ -22,6 +34,16 @@ def code(text: str, most: int = MOST_CHARACTERS) -> str:
     if "`" in line:
         return f"{marks} {line} {marks}"
     return f"{marks}{line}{marks}"
+
+
+def plain(text: str, most: int = MOST_CHARACTERS) -> str:
+    """Return a text as one line in which neither Git nor a forge finds an order, markup, an address or a mention."""
+    # The marks of an entity such as `&#64;` count too, however often it is written as one.
+    while (read := html.unescape(text)) != text:
+        text = read
+    line = _EMPHASIS.sub("", wording.short(visible(text), most).translate(_MARKS)).strip()
+    line = _ORDER.sub(lambda found: f"{found[1]} -" if found[1] else "", line)
+    return _REFERENCE.sub(lambda found: f"[{found[0]}]", plain_words(line, NONE_LIVE))
 
 
 def cell(text: str, most: int = MOST_CHARACTERS) -> str:

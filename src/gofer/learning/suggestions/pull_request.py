@@ -1,13 +1,14 @@
 """The text of the pull request of a proven suggestion, in Markdown, and the message of its commit.
 
-Words of people and models are quoted as code, with pseudonyms, so that no text of them is markup.
+Words of people and models are quoted as code, or are plain in a title and in the message, with pseudonyms. So no text
+of them is markup, an address, a mention or a trailer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from gofer.evals.reports.markdown_text import block, cell, code, fence
+from gofer.evals.reports.markdown_text import block, cell, code, fence, plain
 from gofer.learning.suggestions.proof import Proof, suite_sentence
 from gofer.learning.suggestions.proposal import MustHold, Proposal
 from gofer.learning.suggestions.replayed_pair import OneReplay, ReplayedPair
@@ -21,6 +22,8 @@ MOST_SIGNS = 6
 """The most signs of one group that the text quotes."""
 MOST_WORDS = 200
 """The most characters of the words of one sign."""
+MOST_REASON = 1_000
+"""The most characters of the reason."""
 _ID = 8
 SCRIPTED = (
     "The answers came from a script in place of a model. They show that the steps work, and prove nothing about a "
@@ -60,8 +63,9 @@ def commit_message(made: Suggestion, redact: Redact) -> str:
     """Return the message of the commit."""
     if made.proposal is None:
         return ""
-    reason = redact(made.proposal.reason)
-    return f"{redact(made.proposal.title)}\n\n{reason}\n\nProposed by `gofer suggest {made.evidence.workflow}`.\n"
+    title = plain(redact(made.proposal.title))
+    reason = plain(redact(made.proposal.reason), MOST_REASON)
+    return f"{title}\n\n{reason}\n\nProposed by `gofer suggest {made.evidence.workflow}`.\n"
 
 
 def _lines(made: Suggestion, shown: _Shown, advice: Sequence[str]) -> Iterator[str]:
@@ -69,9 +73,10 @@ def _lines(made: Suggestion, shown: _Shown, advice: Sequence[str]) -> Iterator[s
     proof = made.proof
     if proposal is None or proof is None:
         return
-    yield f"# {shown.redact(proposal.title)}"
+    # The line is also the title of the pull request.
+    yield f"# {plain(shown.redact(proposal.title))}"
     yield ""
-    yield shown.text(proposal.reason, 1_000)
+    yield shown.text(proposal.reason, MOST_REASON)
     yield ""
     if proof.is_scripted:
         yield f"**{SCRIPTED}**"

@@ -1,5 +1,8 @@
 """The text of a pull request: what was seen, the edit, the case, the replays, the suite, and how to try the edit."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from gofer.evals.results import CaseOutcome, CaseResult, CaseRun, SuiteResult
@@ -80,6 +83,42 @@ def test_words_of_people_are_no_markup() -> None:
 def test_commit_message_has_title_and_reason_with_pseudonyms() -> None:
     message = commit_message(proven(), redact)
     assert message == "Name the number\n\nKim asked for it.\n\nProposed by `gofer suggest w`.\n"
+
+
+HOSTILE = (
+    "[Approve](https://evil.example/approve) ![](https://evil.example/p.png) <img src=//evil.example/x> @acme/admins "
+    "&#64;ada closes #12 and GH-13 and acme/site#14 www.evil.example `x` [skip ci]\u200b\u202e"
+)
+
+
+@pytest.mark.parametrize("text", [HOSTILE, HOSTILE.replace("<", "&lt;").replace("[", "&amp;#91;")])
+def test_title_and_reason_reach_the_forge_as_plain_text(text: str) -> None:
+    made = proven()
+    assert made.proposal
+    made = replace(made, proposal=replace(made.proposal, title=text, reason=text))
+    title = pull_request(made, redact, url, []).splitlines()[0].removeprefix("# ")
+    subject, _, reason, *_ = commit_message(made, redact).splitlines()
+    assert title == subject
+    for line in (subject, reason):
+        assert "Approve" in line
+        assert re.search(r"\]\(|!\[|<|>|`|://|www\.|(?<!\[)[@#]|GH-\d|\[skip|[\u200b\u202e]", line) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Co-authored-by: Mallory <mallory@evil.example>", "Co-authored-by - Mallory ‹mallory[@]evil[.]example›"),
+        ("skip-checks: true", "skip-checks - true"),
+        ("fixup! squash! Say more", "Say more"),
+        ("Refunds: choose PAY with jira_search", "Refunds: choose PAY with jira_search"),
+        ("Say more\n\nCo-authored-by: M <m@evil.example>", "Say more Co-authored-by: M ‹m[@]evil[.]example›"),
+    ],
+)
+def test_title_and_reason_hold_no_order_to_git(text: str, plain: str) -> None:
+    made = proven()
+    assert made.proposal
+    made = replace(made, proposal=replace(made.proposal, title=text, reason=text))
+    assert commit_message(made, redact).splitlines() == [plain, "", plain, "", "Proposed by `gofer suggest w`."]
 
 
 @pytest.mark.parametrize(
