@@ -1,7 +1,6 @@
 """Messages that only the asker sees: private answers, the link to a private run, the notice of an earlier request."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal, assert_never
 
 from gofer.engine.asker import private_words
@@ -37,7 +36,7 @@ async def answer_privately(
     for number, part in enumerate(texts, 1):
         links = provenance
         if number < len(texts):
-            links = replace(provenance, prompt_url="", run_url=None)
+            links = provenance.bare
         asked = _private_call(step, event, words, way, part)
         call = PurposeCall(PRIVATE_ANSWER.format(number), asked, recorded=False, longest_wait=DELIVERY)
         outcomes.append(await step.call(call, links))
@@ -66,8 +65,7 @@ async def show_link(step: OwnStep, event: Event, reply: Reply, provenance: Prove
         return
     url = step.services.links.run_url(step.run)
     shown = words.in_place(thread_of(step, event), _LINK_TEXT.format(url=url))
-    bare = Provenance(workflow=provenance.workflow, prompt_url="", run=provenance.run, run_url=None)
-    await step.call(PurposeCall(PRIVATE_LINK, shown, recorded=False, longest_wait=0.0, waits=False), bare)
+    await step.call(PurposeCall(PRIVATE_LINK, shown, recorded=False, longest_wait=0.0, waits=False), provenance.bare)
 
 
 def _is_wanted(step: OwnStep, event: Event, reply: Reply) -> bool:

@@ -16,6 +16,7 @@ from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import DELIVERY
 from gofer.engine.private_answer import answer_privately, nothing_new, notice, show_notice
 from gofer.engine.source_context import cause_of, thread_of
+from gofer.engine.written_outside import written_outside
 from gofer.journal.entries import RunConcluded, RunFinished, ToolResult
 from gofer.journal.purposes import (
     ANSWER,
@@ -208,9 +209,10 @@ async def deliver(
         await _delete(announced, provenance, _DELETED)
         return _ended(concluded)
     text = concluded.text
+    provenance = replace(provenance, wrote=await written_outside(step, event))
     if (words := answers.private) is not None:
         if concluded.status == "done" and nothing_new(step):
-            if await show_notice(step, event, words, provenance):
+            if await show_notice(step, event, words, replace(provenance, wrote="")):
                 await _delete(announced, provenance, _DONE_BEFORE)
                 return _ended(concluded)
             text = notice(step.progress)
@@ -239,8 +241,8 @@ async def _write(delivery: Delivery, text: str, provenance: Provenance) -> Seque
             note = _IN_FILE
         texts = [f"{texts[0]}\n\n{note}"]
     for number, part in enumerate(texts, 1):
-        # Only the last message has the links, because the answer ends there.
-        links = replace(provenance, prompt_url="", run_url=None)
+        # Only the last message has the links and the writes below it, because the answer ends there.
+        links = provenance.bare
         if number == len(texts):
             links = provenance
         if number == 1:

@@ -3,6 +3,7 @@
 The marker is an HTML comment, which GitHub does not show. The receiver also recognizes it (`github/receiver.py`).
 """
 
+import html
 import re
 from urllib.parse import quote
 
@@ -38,7 +39,7 @@ def carries(text: str, call: Call) -> bool:
 
 
 def signed(call: Call, text: str) -> str:
-    """Return a text that notifies no person, with links and the marker.
+    """Return a text that notifies no person, with what the run wrote, links and the marker.
 
     Raises ToolError for a text that is too long.
     """
@@ -64,7 +65,8 @@ def _closed(text: str) -> str:
 
 
 def _links(provenance: Provenance) -> str:
-    links = " · ".join(f"[{words}]({url})" for words, url in origin_links(provenance))
-    if links:
-        return f"<sub>{links}</sub>"
+    wrote = _MENTION.sub(rf"\1{JOINER}", html.escape(provenance.wrote, quote=False))
+    links = [f"[{words}]({url})" for words, url in origin_links(provenance)]
+    if parts := [*filter(None, [wrote]), *links]:
+        return f"<sub>{' · '.join(parts)}</sub>"
     return ""

@@ -127,7 +127,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def document(markdown: str, provenance: Provenance | None) -> Node:
-    """Return a document, with the links of a provenance at its end.
+    """Return a document, with what the run wrote and the links of a provenance at its end.
 
     Raises ToolError for a text that is empty or too long.
     """
@@ -144,7 +144,7 @@ def document(markdown: str, provenance: Provenance | None) -> Node:
 def _origin(provenance: Provenance | None) -> list[Node]:
     if provenance is None:
         return []
-    parts: list[Node] = []
+    parts: list[Node] = [text(provenance.wrote)] * bool(provenance.wrote)
     for words, url in origin_links(provenance):
         parts += [text(" · ")] * bool(parts) + [text(words, url)]
     if parts:

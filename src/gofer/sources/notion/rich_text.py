@@ -84,9 +84,10 @@ def mark(call: Call) -> str:
 
 
 def footer(call: Call) -> list[Span]:
-    """Return the line below a text: links to the prompt and the run, and the mark of the call."""
+    """Return the line below a text: what the run wrote, links to the prompt and the run, and the mark of the call."""
     links = [Span(words, url=url) for words, url in origin_links(call.provenance)]
-    parts = [*links, Span(mark(call), frozenset({"code"}))]
+    wrote = [Span(call.provenance.wrote)] * bool(call.provenance.wrote)
+    parts = [*wrote, *links, Span(mark(call), frozenset({"code"}))]
     return [piece for part in parts for piece in (Span(" · "), part)][1:]
 
 

@@ -16,6 +16,7 @@ from gofer.sources.slack.parts import one_message
 from gofer.sources.slack.places import channel_id, channel_name, channel_place, in_channel, thread_place
 from gofer.sources.slack.read_thread import Message
 from gofer.sources.slack.refusals import EDIT_REFUSED, NOT_THERE
+from gofer.sources.slack.rich_text import escaped
 from gofer.sources.slack.scopes import Method, scopes
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, Provenance, ToolResult
@@ -252,10 +253,10 @@ def in_thread(thread_ts: str) -> dict[str, object]:
 
 
 def origin(provenance: Provenance) -> list[dict[str, object]]:
-    """Return the block with the links below a message. A message that is followed by another part has none."""
+    """Return the block below a message: what the run wrote, and links. If another part follows, there is none."""
     links = [f"<{url}|{words}>" for words, url in origin_links(provenance)]
-    if links:
-        return [{"type": "context", "block_id": LINKS, "elements": [{"type": "mrkdwn", "text": " · ".join(links)}]}]
+    if parts := [*filter(None, [escaped(provenance.wrote)]), *links]:
+        return [{"type": "context", "block_id": LINKS, "elements": [{"type": "mrkdwn", "text": " · ".join(parts)}]}]
     return []
 
 
