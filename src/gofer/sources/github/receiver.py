@@ -311,7 +311,7 @@ def _author(actor: Actor, about: Fields) -> Actor:
     Only people with rights in the repository change what others wrote, so the actor is one of them in any other event.
     """
     wrote = as_text(as_object(about.get("user")).get("login")) == actor.id
-    if wrote and actor.kind == "person" and about.get("author_association") not in _COLLEAGUES:
+    if wrote and actor.kind == "person" and as_text(about.get("author_association")) not in _COLLEAGUES:
         return Actor(actor.id, "external")
     return actor
 
