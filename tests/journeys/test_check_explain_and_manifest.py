@@ -59,6 +59,16 @@ def test_check_prints_only_json_or_only_sarif(capsys: pytest.CaptureFixture[str]
     assert [result["ruleId"] for result in run["results"]] == ["unknown-tool", "unknown-key", "unknown-value"]
 
 
+def test_check_says_for_each_workflow_the_worst_that_it_could_do(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = gofer(capsys, "check", "--worst")
+    assert code == 0
+    (found,) = (line for line in out.splitlines() if line.startswith("review-rfc: "))
+    assert "Without asking, it calls `notion_add_comment` at most 12 times in a run" in found
+    assert {"answer-here", "welcome-channel"} <= {line.partition(": ")[0] for line in out.splitlines()}
+    (alone,) = gofer(capsys, "check", "--worst", "agents/review-rfc.yaml")[1].splitlines()
+    assert alone == found
+
+
 def test_check_passes_a_repository_without_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = gofer(capsys, "check")
     assert (code, err.partition(".")[0]) == (0, "No mistakes")

@@ -14,6 +14,7 @@ from gofer.models import price_library
 from gofer.models.served_model import OPENAI, Endpoint, Listed
 from gofer.runtime.reviews.reviewer import Reviewer
 from gofer.sources.workflow_files import load_catalog
+from gofer.sources.worst_case import worst_case
 from gofer.tools.company import FOLDER as TOOLS
 from gofer.tools.company import CompanyTool, load_company
 from gofer.tools.definition import AnyTool
@@ -100,6 +101,16 @@ def models_in(folder: Path) -> Sequence[NamedModel]:
 def models(folder: Path) -> str:
     """Return a table of the models of a folder, for a terminal. Raises ConfigError."""
     return model_table(folder, look_up, _deployed())
+
+
+def worst_cases(folder: Path, *, only: str = "") -> str:
+    """Return what each workflow of a folder could do at worst, or `only` one, for a terminal. Raises ConfigError."""
+    tools = {**known_tools(), **check_company(folder.parent, _every_tool()).tools}
+    loaded = load_catalog(folder).workflows
+    paragraphs = [
+        f"{name}: {worst_case(one.workflow, tools)}\n" for name, one in sorted(loaded.items()) if only in ("", name)
+    ]
+    return "\n".join(paragraphs)
 
 
 def model_roles(catalog: Catalog) -> Roles:

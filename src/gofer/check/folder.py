@@ -13,6 +13,7 @@ from gofer.check.links import check_links
 from gofer.check.models import FolderDefaults, check_models
 from gofer.check.names import Known
 from gofer.check.outputs import check_replies, check_schemas
+from gofer.check.outsiders import check_outsiders
 from gofer.check.pages import check_hints, check_pages, check_prompts, skill_names, words_of
 from gofer.check.refusals import check_refusals
 from gofer.check.run_checks import check_run_checks
@@ -70,6 +71,7 @@ def check_folder(
             mistakes += check_destinations(folder.parent, source, workflow, tools)
             mistakes += check_run_checks(source, workflow, filled or Defaults())
             mistakes += check_links(source, workflow.links)
+            mistakes += check_outsiders(source, workflow, tools)
         mistakes += check_tools(source, tools)
         mistakes += check_named_skills(all_skills, source)
     mistakes += _owners(workflows, forms, filled or Defaults())

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from gofer.app.catalog import mistakes as workflow_mistakes
-from gofer.app.catalog import models, models_in
+from gofer.app.catalog import models, models_in, worst_cases
 from gofer.app.doctor.models import unserved
 from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.app.evals.repository import former
@@ -36,6 +36,7 @@ _EXAMPLES = """examples:
   gofer check evals/file-ticket.yaml     only this eval file
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, level, message, hint}
   gofer check --models                   ask each endpoint for its models (one token each), and print a table of them
+  gofer check --worst                    what each workflow could do if its model obeyed an attacker
   gofer check --sarif > check.sarif      for code hosts that show mistakes beside the lines
 
 Exit codes: 0 no mistakes (hints are allowed), 1 mistakes found, 2 nothing to check. docs/checks.md explains each rule.
@@ -57,6 +58,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also ask each endpoint for its models, and print a table of them: endpoint, key, price, window, reads",
     )
+    form.add_argument(
+        "--worst",
+        action="store_true",
+        help="also print what each workflow could do at worst, if its model obeyed an attacker",
+    )
     form.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0 on stdout")
     parser.epilog = _EXAMPLES
 
@@ -76,9 +82,11 @@ def execute(arguments: argparse.Namespace) -> int:
         print(_summary(found), file=sys.stderr)
     if any(not mistake.is_hint for mistake in found):
         return 1
-    if arguments.models:
-        for path in paths:
+    for path in paths:
+        if arguments.models:
             print(models(_folder(path)), end="")
+        if arguments.worst:
+            print(worst_cases(_folder(path), only=path.stem if path.suffix == ".yaml" else ""), end="")
     return 0
 
 

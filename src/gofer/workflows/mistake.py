@@ -51,6 +51,7 @@ Rule = Literal[
     "not-yaml",
     "odd-space",
     "out-of-range",
+    "outsiders-unasked",
     "owner-without-channel",
     "payload-starts-nothing",
     "placeholder",
@@ -149,6 +150,9 @@ RULES: Mapping[Rule, str] = {
     "not-yaml": "The file is not YAML.",
     "odd-space": "A character that only looks like a space is used where YAML needs one.",
     "out-of-range": "A value is too small, too large, too short or too long.",
+    "outsiders-unasked": (
+        "People from outside start a model that reads private things and writes, and no colleague decides in between."
+    ),
     "owner-without-channel": "The owner names no channel or group, and a part of the folder needs one.",
     "payload-starts-nothing": "The trigger of an eval does not start its workflow.",
     "placeholder": "A hint: a text has a word such as `{thread}` or `$USER`, which Gofer does not fill in.",
