@@ -68,6 +68,14 @@ def operations(arguments: argparse.Namespace) -> AbstractContextManager[Operatio
     return _opened(chosen_place(arguments))
 
 
+def operations_here() -> AbstractContextManager[Operations] | None:
+    """Open the state on this machine; None without one. Raises ConfigError, TemporaryError."""
+    place = read_place(process_variables(), "", "")
+    if place.away or not (place.data / DATABASE).exists():
+        return None
+    return _opened(place)
+
+
 @contextmanager
 def operations_with(run: str, arguments: argparse.Namespace) -> Generator[Operations]:
     """Open the state of the chosen installation; for the whole id of a run of evals, the state with these runs.

@@ -15,8 +15,11 @@ from gofer.app.evals.eval_mistakes import eval_mistakes
 from gofer.app.evals.repository import former
 from gofer.app.http import http_client
 from gofer.app.model_endpoints import models_of
+from gofer.app.needed_lines import lines_of_runs
 from gofer.app.settings import process_settings
 from gofer.check.sarif import sarif
+from gofer.cli.arguments import operations, place_options
+from gofer.cli.terminal import print_lines
 from gofer.evals.load import FOLDER as EVALS
 from gofer.tools.company import FOLDER as TOOLS
 from gofer.values.errors import ConfigError
@@ -34,6 +37,7 @@ _EXAMPLES = """examples:
   gofer check tools/oncall.py            only this tool
   gofer check skills/citing-sources      only this skill and its scripts
   gofer check evals/file-ticket.yaml     only this eval file
+  gofer check --runs --stage prod        also print the lines that runs of the last 30 days would have needed
   gofer check --json | jq '.[].rule'     a list of {file, line, column, rule, level, message, hint}
   gofer check --models                   ask each endpoint for its models (one token each), and print a table of them
   gofer check --worst                    what each workflow could do if its model obeyed an attacker
@@ -63,7 +67,13 @@ def options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also print what each workflow could do at worst, if its model obeyed an attacker",
     )
+    form.add_argument(
+        "--runs",
+        action="store_true",
+        help="also print the lines of `writes`, `links` and `most` that runs of the last 30 days would have needed",
+    )
     form.add_argument("--sarif", action="store_true", help="print SARIF 2.1.0 on stdout")
+    place_options(parser)
     parser.epilog = _EXAMPLES
 
 
@@ -87,6 +97,9 @@ def execute(arguments: argparse.Namespace) -> int:
             print(models(_folder(path)), end="")
         if arguments.worst:
             print(worst_cases(_folder(path), only=path.stem if path.suffix == ".yaml" else ""), end="")
+    if arguments.runs:
+        with operations(arguments) as opened:
+            print_lines(asyncio.run(lines_of_runs(opened, Path.cwd())))
     return 0
 
 

@@ -1,16 +1,20 @@
 """`gofer upgrade`: brings the repository of a company to another version of Gofer, and keeps its changes."""
 
 import argparse
+import asyncio
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from gofer.app.needed_lines import lines_of_runs
 from gofer.app.new_repository.changelog import changes_since
 from gofer.app.new_repository.installing import install, install_locked, merge_with_the_installed_version
 from gofer.app.new_repository.shipped import shipped
 from gofer.app.new_repository.upgrade import SUFFIX, Change, Upgrade, upgrade
 from gofer.app.new_repository.writing import LOCK
+from gofer.cli.arguments import operations_here
 from gofer.cli.terminal import as_typed, print_lines
+from gofer.values.errors import ConfigError, TemporaryError
 
 _EXAMPLES = """examples:
   gofer upgrade 0.2.0                                install that version, then merge its files
@@ -36,6 +40,7 @@ def execute(arguments: argparse.Namespace) -> int:
         return code
     made = upgrade(Path())
     print_lines(_lines(made))
+    print_lines(_needed())
     return int(any(change.action == "conflict" for change in made.changes))
 
 
@@ -58,6 +63,19 @@ def _lines(made: Upgrade) -> Iterator[str]:
         yield from news
     yield ""
     yield as_typed("Next: read `git diff`, then run `gofer check` and `gofer eval`.")
+
+
+def _needed() -> Sequence[str]:
+    """Return the lines that runs on this machine would have needed, or why they cannot be read."""
+    here = operations_here()
+    if here is None:
+        return []
+    try:
+        with here as opened:
+            return asyncio.run(lines_of_runs(opened, Path()))
+    except (ConfigError, TemporaryError) as error:
+        # The files are merged, whatever is wrong with the recorded runs.
+        return [f"The recorded runs cannot be read: {error}"]
 
 
 def _told(action: str, path: str) -> Iterator[str]:

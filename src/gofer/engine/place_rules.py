@@ -310,11 +310,11 @@ def refusal(place: Place) -> str:
     return (
         f"Not called: a run that {_NO_PERSON} started may write only where it began and where its workflow file permits"
         f" it. That file does not list {place}; the owner of the workflow can permit it with"
-        f" `writes: {{{_entry(place)}}}`. Continue without it."
+        f" `writes: {{{entry_of(place)}}}`. Continue without it."
     )
 
 
-def _entry(place: Place) -> str:
+def entry_of(place: Place) -> str:
     """Return the entry of the key `writes` that permits a place."""
     places = _places_of(place)
     if places is None:

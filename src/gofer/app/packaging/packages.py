@@ -41,6 +41,7 @@ NEVER = (
     "app/embedded",
     "app/evals",
     "app/event_input.py",
+    "app/needed_lines.py",
     "app/new_files",
     "app/new_repository",
     "app/packaging",
