@@ -164,7 +164,9 @@ class Judge:
         """Return what a read may read in the system of its tool."""
         system = item.tool.name.partition("_")[0]
         listed = frozenset(map(str.casefold, self.workflow.reads.entries(system)))
-        return Readable(listed, outsiders=system != self.event.source and self._open_to_outsiders)
+        # What everyone can see in the place of the request, outsiders can see in its system too.
+        is_open = system == self.event.source and source_of(self.event).open_to_outsiders(self.event)
+        return Readable(listed, outsiders=self._open_to_outsiders and not is_open)
 
     @property
     def _open_to_outsiders(self) -> bool:
