@@ -59,7 +59,7 @@ def test_check_prints_only_json_or_only_sarif(capsys: pytest.CaptureFixture[str]
     assert [result["ruleId"] for result in run["results"]] == ["unknown-tool", "unknown-key", "unknown-value"]
 
 
-def test_check_says_for_each_workflow_the_worst_that_it_could_do(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_prints_the_worst_case_of_each_workflow(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = gofer(capsys, "check", "--worst")
     assert code == 0
     (found,) = (line for line in out.splitlines() if line.startswith("review-rfc: "))
