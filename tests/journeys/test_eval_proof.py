@@ -83,6 +83,18 @@ def test_change_of_no_request_is_no_change(capsys: Capture, repository: SmallRep
     assert "1 passed" in out
 
 
+def test_comment_on_a_change_says_the_worst_that_its_workflows_could_do(
+    capsys: Capture, repository: SmallRepository
+) -> None:
+    repository.prompt("Help at once.")
+    gofer(capsys, "eval", "--changed", "HEAD", "--markdown", "r.md")
+    text = (repository.path / "r.md").read_text()
+    assert "- **pager** It is started by" in text
+    assert text.endswith("<!-- gofer-evals -->\n")
+    gofer(capsys, "eval", "--markdown", "r.md")
+    assert "could at worst" not in (repository.path / "r.md").read_text()
+
+
 def test_changed_prompt_with_new_answers_of_scripts_is_no_evidence(
     capsys: Capture, repository: SmallRepository
 ) -> None:

@@ -103,14 +103,16 @@ def models(folder: Path) -> str:
     return model_table(folder, look_up, _deployed())
 
 
-def worst_cases(folder: Path, *, only: str = "") -> str:
-    """Return what each workflow of a folder could do at worst, or `only` one, for a terminal. Raises ConfigError."""
-    tools = {**known_tools(), **check_company(folder.parent, _every_tool()).tools}
-    loaded = load_catalog(folder).workflows
-    paragraphs = [
-        f"{name}: {worst_case(one.workflow, tools)}\n" for name, one in sorted(loaded.items()) if only in ("", name)
-    ]
-    return "\n".join(paragraphs)
+def listable_tools(root: Path) -> Mapping[str, AnyTool]:
+    """Return the tools that workflows may list: Gofer's, and those of a company below a folder, for checks only."""
+    return {**known_tools(), **check_company(root, _every_tool()).tools}
+
+
+def worst_cases(folder: Path) -> Mapping[str, str]:
+    """Return what each workflow of a folder could do at worst, by its name. Raises ConfigError."""
+    tools = listable_tools(folder.parent)
+    loaded = sorted(load_catalog(folder).workflows.items())
+    return {name: worst_case(one.workflow, tools) for name, one in loaded}
 
 
 def model_roles(catalog: Catalog) -> Roles:

@@ -96,11 +96,18 @@ def execute(arguments: argparse.Namespace) -> int:
         if arguments.models:
             print(models(_folder(path)), end="")
         if arguments.worst:
-            print(worst_cases(_folder(path), only=path.stem if path.suffix == ".yaml" else ""), end="")
+            _print_worst(path)
     if arguments.runs:
         with operations(arguments) as opened:
             print_lines(asyncio.run(lines_of_runs(opened, Path.cwd())))
     return 0
+
+
+def _print_worst(path: Path) -> None:
+    """Print what the workflow of a file could do at worst, or each workflow of a folder."""
+    for name, paragraph in worst_cases(_folder(path)).items():
+        if path.suffix != ".yaml" or path.stem == name:
+            print(f"{name}: {paragraph}")
 
 
 async def _unserved(folders: Collection[Path]) -> Sequence[Mistake]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from gofer.app.catalog import worst_cases
 from gofer.app.embedded.integrity import DATABASE
 from gofer.app.embedded.worlds import EVALS
 from gofer.app.evals.affected_by_files import affected_by_files
@@ -233,15 +234,28 @@ def _write_reports(
     before: SuiteResult | None,
     affected: Sequence[AffectedRun] | None,
 ) -> None:
+    worst: Sequence[str] = ()
+    if arguments.markdown and arguments.changed:
+        worst = _worst_lines(result)
     writers: Sequence[tuple[Path | None, Callable[[], str]]] = (
         (_path(arguments.json), lambda: report_json(result)),
         (arguments.junit, lambda: junit_xml(result)),
-        (arguments.markdown, lambda: markdown_report(result, before=before, affected=affected)),
+        (arguments.markdown, lambda: markdown_report(result, before=before, affected=affected, notes=worst)),
         (arguments.html, lambda: html_report(result, affected)),
     )
     for path, written in writers:
         if path is not None:
             path.write_text(written(), encoding="utf-8")
+
+
+def _worst_lines(result: SuiteResult) -> Sequence[str]:
+    """Return Markdown that says what the workflows of the cases could do at worst; empty without cases."""
+    played = {case.workflow for case in result.cases}
+    paragraphs = [f"- **{name}** {text}" for name, text in worst_cases(Path.cwd() / "agents").items() if name in played]
+    if not paragraphs:
+        return ()
+    opening = "<details><summary>If a model obeyed an attacker, these workflows could at worst:</summary>"
+    return (opening, "", *paragraphs, "", "</details>", "")
 
 
 def _path(name: str | None) -> Path | None:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gofer.app.catalog import checked_catalog, company_tools, priced_reviewer
+from gofer.app.catalog import checked_catalog, company_tools, listable_tools, priced_reviewer
 from gofer.app.embedded.alarms import build_alarms, observed
 from gofer.app.embedded.connection_limits import BOUNDS, Bounds
 from gofer.app.embedded.editions import Edition, Editions, Edits, Make, Watcher
@@ -41,6 +41,7 @@ from gofer.sources.receivers import RECEIVERS
 from gofer.sources.webhook.jwt_bearer import JwtProof
 from gofer.tools.company import FOLDER as TOOLS
 from gofer.tools.company import CompanyTool
+from gofer.tools.definition import AnyTool
 from gofer.values.events import Event
 from gofer.values.installation_key import InstallationKey
 from gofer.values.model_script import Script
@@ -148,7 +149,17 @@ async def open_embedded(
         log = DeliveryLog()
         seen_by = entrance(settings, key, outside, state.store, host)
         readiness = _readiness(state, clock, company)
-        make = _make(settings, state, key, outside, _window(settings, awaited, clock), log, seen_by, readiness)
+        make = _make(
+            settings,
+            state,
+            key,
+            outside,
+            _window(settings, awaited, clock),
+            log,
+            seen_by,
+            readiness,
+            listable_tools(root),
+        )
         editions = Editions(make, catalog, clock)
         await stack.enter_async_context(log.written(clock, readiness.supervisor))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
@@ -203,6 +214,7 @@ def _make(
     log: DeliveryLog,
     seen_by: Entrance,
     readiness: Readiness,
+    tools: Mapping[str, AnyTool],
 ) -> Make:
     """Return a function that makes editions. All of them share the log, the window and the limit for request bodies."""
     bodies = Bodies()
@@ -219,7 +231,7 @@ def _make(
             window=window,
             log=log,
         )
-        pages = Pages(state.stores, catalog, outside.clock, seen_by.readers, notice, seen_by.evals)
+        pages = Pages(state.stores, catalog, outside.clock, seen_by.readers, notice, seen_by.evals, tools)
         probes = [readiness.route(catalog, notice)]
         return Edition(catalog, ingress, front(ingress, pages, seen_by.guard, bodies, probes))
 

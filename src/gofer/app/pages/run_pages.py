@@ -5,7 +5,7 @@ people who may see the place where the run began (`readers.py`).
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -28,7 +28,9 @@ from gofer.runtime.backlog import backlog_lines, read_backlog
 from gofer.runtime.feedback import give
 from gofer.runtime.run_reader import OPERATOR, Ambiguous, RunReader
 from gofer.runtime.run_record import RunRecord
+from gofer.sources.worst_case import worst_case
 from gofer.stores.one_place import Stores
+from gofer.tools.definition import AnyTool
 from gofer.values.errors import BadRequest, Corrupt, Gone
 from gofer.values.outside import Clock, random_id
 from gofer.workflows.load import Catalog
@@ -52,6 +54,8 @@ class Pages:
     """A problem of the workflow files that the pages show. Empty if there is none."""
     evals: Callable[[], AbstractContextManager[Stores | None]] = nullcontext
     """Opens the state of the runs of evals, which are shown by their ids and not listed; None if there is none."""
+    tools: Mapping[str, AnyTool] = field(default_factory=dict[str, AnyTool])
+    """The tools that workflows may list. Without them, no page says what a workflow could do at worst."""
 
     def routes(self) -> list[Route]:
         """Return the routes of the pages."""
@@ -153,7 +157,7 @@ class Pages:
         return html_page(title, f"{origin}<pre>{escape(setup.system)}</pre>{tools}", self.readers.footer(request))
 
     async def prompt(self, request: Request) -> Response:
-        """Return the prompt of a workflow as its next run will use it, or its script."""
+        """Return the prompt of a workflow as its next run will use it, or its script, and what it could do at worst."""
         loaded = self.catalog.workflows.get(request.path_params["workflow"])
         if loaded is None or not await self.readers.reads(request, loaded):
             return absent(request)
@@ -166,7 +170,8 @@ class Pages:
             kind = "Prompt"
             origin = f"From <code>{escape(loaded.prompt_file)}</code>, preceded by the preamble of its folder:"
             text = loaded.system
-        description = f"<p>{escape(loaded.workflow.description)}<p>{origin}"
+        worst = f"<p>{escape(worst_case(loaded.workflow, self.tools))}" * bool(self.tools)
+        description = f"<p>{escape(loaded.workflow.description)}{worst}<p>{origin}"
         body = f"{self._notice()}{description}<pre>{escape(text)}</pre>"
         return self._page(request, f"{kind} of {loaded.name}", body)
 

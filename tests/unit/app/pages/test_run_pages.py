@@ -6,6 +6,7 @@ import httpx2
 import pytest
 from starlette.applications import Starlette
 
+from gofer.app.catalog import known_tools
 from gofer.app.pages.run_pages import Pages
 from gofer.journal.coordination import Head
 from gofer.sources.workflow_files import WorkflowForm as Workflow
@@ -36,7 +37,8 @@ async def browser() -> AsyncIterator[httpx2.AsyncClient]:
     loaded = Loaded("w", workflow, SCRIPT, "agents/w.md", served("m"))
     scripted = replace(loaded, name="s", system="", prompt_file=script.file)
     catalog = Catalog({"w": loaded, "s": scripted}, Defaults(), scripts={script.file: script})
-    app = Starlette(routes=Pages(Stores(store, blobs, MemoryQueue(SetClock())), catalog, SetClock()).routes())
+    stores = Stores(store, blobs, MemoryQueue(SetClock()))
+    app = Starlette(routes=Pages(stores, catalog, SetClock(), tools=known_tools()).routes())
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://gofer") as client:
         yield client
 
@@ -48,6 +50,12 @@ async def test_page_shows_text_of_people_and_models_escaped(path: str) -> None:
     assert page.status_code == 200
     assert SCRIPT not in page.text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.text.replace("<pre>", "")
+
+
+async def test_page_of_a_prompt_says_the_worst_that_its_workflow_could_do() -> None:
+    async with browser() as client:
+        page = await client.get("/prompts/w")
+    assert "At worst, a text that it reads makes its answer false." in page.text
 
 
 async def test_list_of_runs_shows_until_when_a_run_waits() -> None:
