@@ -14,6 +14,7 @@ from gofer.tools.argument_bounds import bounded_parameters
 from gofer.tools.argument_schema import parameters_of, sentences
 from gofer.tools.file_access import Files, NoFiles
 from gofer.tools.places import Origin, Place, Writes
+from gofer.tools.provenance import Provenance
 from gofer.tools.readable import Readable
 from gofer.values.addresses import NONE_LIVE, Live
 from gofer.values.canonical_json import as_object, encode
@@ -51,26 +52,6 @@ class Arguments(BaseModel):
         if not fields:
             return value
         return {name: field for name, field in fields.items() if field is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """What stands below a message of Gofer: what the run wrote, the link to the prompt of the workflow, and the link to
-    the run unless it is private.
-    """
-
-    workflow: str
-    prompt_url: str
-    """The link to the prompt; empty for a message that a message with the links follows."""
-    run: str
-    run_url: str | None
-    wrote: str = ""
-    """What the run wrote outside, in one line of plain text; empty for a message that is not the end of the answer."""
-
-    @property
-    def bare(self) -> "Provenance":
-        """The provenance of a message below which nothing stands."""
-        return Provenance(workflow=self.workflow, prompt_url="", run=self.run, run_url=None)
 
 
 SEARCH = "tool_search"
