@@ -30,6 +30,8 @@ DESTINATIONS: Mapping[str, Listable] = {spec.writes.system: spec.writes for spec
 """The systems whose places workflow files can list, by the key of each."""
 ASKING = frozenset(spec.kinds[0].source for spec in TRIGGERS if spec.asks)
 """The sources in which Gofer can ask the person who started a run about any destination."""
+SERVING = frozenset(spec.kinds[0].source for spec in TRIGGERS if spec.serves)
+"""The sources in which customers start runs."""
 CLIENTS: Sequence[str] = [client for spec in TRIGGERS for client in spec.clients]
 """Python packages of clients for the sources."""
 STOP_SIGNS = frozenset(emoji for spec in TRIGGERS for emoji in spec.stop_signs)

@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gofer.sources.triggers import ASKING, DESTINATIONS
+from gofer.sources.triggers import ASKING, DESTINATIONS, SERVING
 from gofer.tools.definition import AnyTool
 from gofer.workflows.grants import MOST_WRITES, Grant
 from gofer.workflows.schema import Workflow
 
 _OUTSIDE = ("guests", "externals", "everyone")
 """The entries of `who` that admit people from outside the company, in every system."""
-_SERVICE = "jira"
-"""The system with customers of service projects."""
 _NAMES = {"customers": "customers of service projects", "anonymous": "events that name no person"}
 """Entries of `who` in plain words, where these differ."""
 
@@ -25,7 +23,7 @@ def worst_case(workflow: Workflow, tools: Mapping[str, AnyTool]) -> str:
 def outsiders(workflow: Workflow) -> Sequence[str]:
     """Return the entries of `who` by which people from outside the company start a workflow."""
     found = [entry for entry in workflow.who if entry in _OUTSIDE]
-    if "customers" in workflow.who and _SERVICE in _origins(workflow):
+    if "customers" in workflow.who and _serves(workflow):
         found.append("customers")
     return found
 
@@ -86,7 +84,7 @@ def _key(tool: AnyTool) -> str:
 def _starts(workflow: Workflow) -> Iterator[str]:
     kinds = dict.fromkeys(trigger.kind for trigger in workflow.when)
     if kinds:
-        has_customers = _SERVICE in _origins(workflow)
+        has_customers = _serves(workflow)
         people = [_NAMES.get(entry, entry) for entry in workflow.who if entry != "customers" or has_customers]
         yield f"It is started by {_listed(_ticked(kinds))}, for {_listed(people or workflow.who)}."
     else:
@@ -147,6 +145,11 @@ def _origins(workflow: Workflow) -> frozenset[str]:
 def _asks(workflow: Workflow) -> bool:
     """Return whether a person may start a workflow whom Gofer can ask about a place."""
     return not _origins(workflow).isdisjoint(ASKING)
+
+
+def _serves(workflow: Workflow) -> bool:
+    """Return whether customers may start a workflow if its key `who` admits them."""
+    return not _origins(workflow).isdisjoint(SERVING)
 
 
 def _harm(reach: Reach) -> str:

@@ -131,6 +131,8 @@ class TriggerSpec:
     """The places of the source that a file can list as destinations; None if there are none."""
     asks: bool = False
     """Whether Gofer can ask the person who started a run about destinations that are not listed."""
+    serves: bool = False
+    """Whether customers whom the company serves cause events of the source."""
     clients: Sequence[str] = ()
     """Python clients of the source, which scripts must not import."""
     stop_signs: frozenset[str] = frozenset()

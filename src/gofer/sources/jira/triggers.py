@@ -80,6 +80,7 @@ _PLACE = "project: OPS"
 
 JIRA = TriggerSpec(
     writes=PROJECTS,
+    serves=True,
     kinds=(
         TriggerKind("jira.issue_created", JiraConditions, place=_PLACE, foreign="issues issue"),
         TriggerKind("jira.issue_updated", JiraUpdated, place=_PLACE),

@@ -4,6 +4,7 @@ import asyncio
 import html
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,7 @@ from gofer.tools.definition import Call
 from gofer.values.errors import TemporaryError, ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
 from gofer.values.secret import Secret
+from support.engine.memory_run import PROVENANCE
 from support.stand_ins import NOON
 from support.tools.calls import any_call
 from support.vendors.github import API as URL
@@ -190,3 +192,8 @@ def test_github_destination_of_a_comment_is_the_issue_number() -> None:
         "github_create_issue": "lookup",
         "github_request_reviewers": "keyed",
     }
+
+
+def test_writes_of_the_run_stand_below_the_text_and_notify_no_person() -> None:
+    told = any_call(Scripted(), place=PLACE, provenance=replace(PROVENANCE, wrote="asked @ada <b>"))
+    assert f"<sub>asked @{JOINER}ada &lt;b&gt; · [answer-here prompt]" in signed(told, "Done.")

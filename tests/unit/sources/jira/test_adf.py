@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given
@@ -301,3 +302,9 @@ NODES = st.recursive(
 @given(NODES)
 def test_adf_text_reads_any_document_without_an_exception(node: object) -> None:
     adf_text(node).encode()
+
+
+def test_writes_of_the_run_stand_below_the_text() -> None:
+    made = document("Done.", replace(FROM, wrote="created PAY-1"))
+    assert mistake_in_document(made) == ""
+    assert adf_text(made).startswith("Done.\ncreated PAY-1 · ")

@@ -59,8 +59,10 @@ def test_notion_comment_ends_with_links_and_is_found_by_the_call(block: str, on:
         texts = notion.workspace.comments[made["id"]].texts
         links = [one["href"] for one in texts if one["href"]]
         assert links == ["https://example.com", call.provenance.prompt_url, call.provenance.run_url]
-        other = replace(call, key="run1/c/2")
+        other = replace(call, key="run1/c/2", provenance=replace(call.provenance, wrote="created PAY-1"))
         assert await look_for(notion_add_comment, API, other, wanted) is None
+        await notion_add_comment.act(API, other, wanted)
+        assert "\ncreated PAY-1 · answer-here prompt · run run1 · ref " in comments(notion)[1]["text"]
 
     play(story)
 

@@ -76,6 +76,14 @@ def test_slack_message_without_provenance_has_no_links() -> None:
     assert sent(http)["blocks"] == [{"type": "markdown", "text": "first part"}]
 
 
+def test_slack_message_shows_writes_of_its_run_below_its_text() -> None:
+    http = answering()
+    part = replace(call(http), provenance=replace(PROVENANCE, prompt_url="", run_url=None, wrote="created <PAY-1>"))
+    asyncio.run(slack_post_message.act(API, part, PostMessage(text="Done.")))
+    (_, below) = sent(http)["blocks"]
+    assert below["elements"] == [{"type": "mrkdwn", "text": "created &lt;PAY-1&gt;"}]
+
+
 def react(http: AnsweringHttp, emoji: str) -> ToolResult:
     return asyncio.run(slack_add_reaction.act(API, call(http), AddReaction(emoji=emoji, ts="2.0")))
 
