@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 TESTS = ROOT / "tests"
 ROOMS = ("unit", "contracts", "journeys", "survival", "architecture")
-READERS = ("conftest", *ROOMS, "benchmarks", "generators")
+READERS = ("conftest", *ROOMS, "benchmarks", "generators", "policy")
 
 
 def test_unit_test_file_is_in_the_folder_of_the_tested_module() -> None:
