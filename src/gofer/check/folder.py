@@ -95,8 +95,7 @@ def check_folder(
     mistakes += check_prompts(folder, workflows, defaults, known)
     mistakes += check_pages(known, subagents)
     mistakes += check_hints(folder, asking, subagents, defaults, known)
-    mistakes += check_schemas(folder, workflows)
-    mistakes += check_replies(workflows)
+    mistakes += [*check_schemas(folder, workflows), *check_replies(workflows)]
     base = [name for name, tool in tools.items() if tool.base == "all"]
     mistakes += check_scripts(folder.parent, workflows, Tools(tools, base), names)
     mistakes += [mistake for source in (*workflows, *subagents) for mistake in check_listed(source, names)]

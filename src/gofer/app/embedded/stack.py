@@ -149,17 +149,8 @@ async def open_embedded(
         log = DeliveryLog()
         seen_by = entrance(settings, key, outside, state.store, host)
         readiness = _readiness(state, clock, company)
-        make = _make(
-            settings,
-            state,
-            key,
-            outside,
-            _window(settings, awaited, clock),
-            log,
-            seen_by,
-            readiness,
-            listable_tools(root),
-        )
+        window = _window(settings, awaited, clock)
+        make = _make(settings, state, key, outside, window, log, seen_by, readiness, listable_tools(root))
         editions = Editions(make, catalog, clock)
         await stack.enter_async_context(log.written(clock, readiness.supervisor))
         url = await stack.enter_async_context(serve(editions, port, host, bounds=bounds))
@@ -172,9 +163,8 @@ async def open_embedded(
         watcher = Watcher(root, editions, checked_catalog, clock, _adopted(scheduler), files, tools)
         simulated.subscribe(url)
         model = model_in_words(settings)
-        yield EmbeddedStack(
-            url, editions, watcher, worker, state, scheduler, simulated, model, settings, company, readiness, seen_by
-        )
+        parts = (url, editions, watcher, worker, state, scheduler, simulated, model, settings, company)
+        yield EmbeddedStack(*parts, readiness, seen_by)
 
 
 def _worker(
