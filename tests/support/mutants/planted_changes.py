@@ -198,7 +198,7 @@ REGRESSIONS = (
         "tool",
         "an issue for some people is read",
         "src/gofer/sources/jira/get_issue.py",
-        "if private and not at_home:",
+        "if not is_readable(call, issue):",
         "if False:",
     ),
     Planted(

@@ -112,7 +112,7 @@ OF_HARM = (
     Mutant(
         "an author outside the team of a repository is an external",
         "sources/github/receiver.py",
-        'if wrote and actor.kind == "person" and about.get("author_association") not in _COLLEAGUES:',
+        'if wrote and actor.kind == "person" and as_text(about.get("author_association")) not in _COLLEAGUES:',
         "if False:",
         _played("O2"),
     ),
