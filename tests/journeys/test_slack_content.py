@@ -84,4 +84,5 @@ async def test_alert_of_an_app_starts_a_run_by_the_text_of_its_attachment(tmp_pa
     async with gofer(tmp_path, workflow) as made:
         await made.slack.say(CAPTAIN, DEPLOYS, "see", attachments=[ALERT])
         await made.slack.say(BUILDS, DEPLOYS, "", attachments=[ALERT])
-        assert [head.status for head in await quiet(made)] == ["done"]
+        await quiet(made)
+        assert [head.status for head in await made.ended()] == ["done"]
