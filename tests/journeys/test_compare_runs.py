@@ -53,7 +53,7 @@ def test_health_of_a_run_is_one_screen_without_its_words(capsys: pytest.CaptureF
     assert "no baseline yet; answer-here has 0 other ended runs, and 20 are needed" in out
     assert f"gofer trace {run} --full" in out
     printed = json.loads(gofer(capsys, "health", run, "--json")[1])
-    assert list(printed) == ["healthy", "run", "runs", "waste", "anomalies"]
+    assert list(printed) == ["healthy", "run", "runs", "workflow", "waste", "anomalies"]
     assert printed["runs"][0]["context"][0]["number"] == 1
 
 

@@ -51,6 +51,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: None) -> 
 def in_the_demo(said: Said) -> Said:
     """Return an answer about the recorded thread as one about the thread of the demo."""
     calls = json.dumps(said.calls).replace("1795436633.111800", "1772436300.000000")
+    calls = calls.replace("cove.slack.com/archives/C8QSAHYG5", "acme.slack.com/archives/C0GENERA0")
     return replace(said, calls=json.loads(calls.replace("1795436633111800", "1772436300000000")))
 
 
@@ -147,6 +148,8 @@ def test_conversation_with_a_described_person_is_recorded_and_then_green_without
 ) -> None:
     workflow = small.path / "agents" / "pager.yaml"
     workflow.write_text(workflow.read_text().replace("slack_read_thread", "slack_read_thread, slack_post_message"))
+    with workflow.open("a") as file:
+        file.write("writes: {slack: [public]}\n")
     defaults = small.path / "agents" / "defaults.yaml"
     priced = "judge: {name: gpt-4.1, price: {input: 2, output: 8}} "
     defaults.write_text(defaults.read_text().replace("judge: gpt-4.1 ", priced))

@@ -24,7 +24,7 @@ SAYS = """
 """
 WORKFLOW = 'description: d\nowner: "#general"\nmodel: gpt-5\n'
 APPROVE = "tools: [slack_post_message]\napprove: {tools: [slack_post_message], by: '@leads', expires: 2 hours}\n"
-ONCE = "tools: [{slack_post_message: {once: per_message}}]\n"
+ONCE = "tools: [{slack_post_message: {once: per_message}}]\nwrites: {slack: ['#general']}\n"
 LIMIT = "tools: [slack_post_message]\nlimits_per_person: {runs_per_hour: 1}\n"
 
 

@@ -19,6 +19,7 @@ OWNER = "checkout-owner"
 EDITOR = "Checkout Owner"
 ELSEWHERE: Mapping[str, str] = {
     "webhook.auth": "says how a caller proves itself; tests/unit/sources/webhook/test_receiver.py",
+    "webhook.fields": "says what a run gets of the body; tests/unit/sources/webhook/test_receiver.py",
     "webhook.key": "says what tells one call from another; tests/unit/sources/webhook/test_receiver.py",
     "webhook.private": "says who sees the runs; tests/unit/sources/webhook/test_receiver.py",
     "schedule.missed": "says what becomes of missed times; tests/unit/runtime/test_scheduler.py",
