@@ -149,7 +149,7 @@ def test_call_without_a_recorded_outcome_is_no_evidence(
 def test_forbidden_call_fails_with_its_step(capsys: Capture, monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:
     case = "file-ticket/known-bug-is-linked"
     search, create, _, _ = recorded_answers(repository / "evals" / f"{GOLDEN}.yaml")
-    link = {"issue": "PAY-17", "url": "https://acme.slack.com/archives/C0GENERA0/p1772436300000000", "title": "Thread"}
+    link = {"issue": "PAY-17", "url": "https://acme.slack.com/archives/C0INCID00/p1772394600000000", "title": "Thread"}
     answers = [search, create, Said(calls=[("jira_link_url", link)]), Said("Linked in PAY-17.")]
     code, out = live(capsys, monkeypatch, answers, case)
     assert code == 1
