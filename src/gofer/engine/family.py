@@ -66,7 +66,7 @@ async def calls_made(step: OwnStep, item: Permitted) -> int:
 
 async def denials(step: OwnStep) -> int:
     """Return how many calls of models people denied in a run with all its subagents. Raises Corrupt, TemporaryError."""
-    states = await family(step, _root(step))
+    states = await family(step, step.root)
     decisions = [
         (name, approval.decided) for state in states.values() for name, approval in state.progress.approvals.items()
     ]
@@ -82,7 +82,7 @@ async def made_by_calls(step: OwnStep, system: str) -> Sequence[Mapping[str, obj
 
     Messages that the run itself posted, such as answers and questions, are not among them. Raises TemporaryError.
     """
-    root = _root(step)
+    root = step.root
     states = [*(await family(step, root)).values()]
     if root.progress.started is not None and (earlier := root.progress.started.continues):
         with contextlib.suppress(Corrupt, Gone):
@@ -95,13 +95,6 @@ async def made_by_calls(step: OwnStep, system: str) -> Sequence[Mapping[str, obj
 def _has_made(call: Call) -> bool:
     """Return whether a coordinator's call succeeded, and no earlier run had made it."""
     return call.status == "ok" and call.effect not in (None, "read") and not call.is_own
-
-
-def _root(step: OwnStep) -> OwnedRun:
-    top: OwnedRun = step
-    while top.above is not None:
-        top = top.above
-    return top
 
 
 def reserve(step: OwnStep, item: Permitted) -> None:

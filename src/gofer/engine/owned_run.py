@@ -115,6 +115,14 @@ class OwnedRun:
         self._last_frame = LastFrame(services.outside.clock)
 
     @property
+    def root(self) -> "OwnedRun":
+        """The run that people started: the run itself, or the run above all subagents."""
+        top = self
+        while top.above is not None:
+            top = top.above
+        return top
+
+    @property
     def permit(self) -> Permit:
         """The right to send a request for the run.
 

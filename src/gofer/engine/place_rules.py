@@ -12,14 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
-from gofer.engine.asker import known_person
+from gofer.engine.asker import known_person, read_by_outsiders
 from gofer.engine.own_step import OwnStep, PurposeCall
-from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.source_context import thread_of
 from gofer.journal.entries import ToolResult
 from gofer.journal.purposes import READ_PLACE, WRITE_PLACE
-from gofer.sources.part_values import OUTSIDERS, Known, OwnCall, Person, Standpoint
+from gofer.sources.part_values import Known, OwnCall, Person, Standpoint
 from gofer.sources.registry import SOURCES, WORKPLACE, source_of
 from gofer.sources.source import Places
 from gofer.tools.definition import Provenance
@@ -112,7 +111,7 @@ def may_read(known: Known, asker: Person | None, *, alone: bool) -> bool:
 
 def asker_of(step: OwnStep) -> Person | None:
     """Return the person who started a run or its root run, and can be asked; None when no person did."""
-    root = _root(step)
+    root = step.root
     event = root.progress.event
     if event is None or source_of(event).people is None or not event.actor.is_person:
         return None
@@ -166,13 +165,7 @@ class Judge:
         listed = frozenset(map(str.casefold, self.workflow.reads.entries(system)))
         # What everyone can see in the place of the request, outsiders can see in its system too.
         is_open = system == self.event.source and source_of(self.event).open_to_outsiders(self.event)
-        return Readable(listed, outsiders=self._open_to_outsiders and not is_open)
-
-    @property
-    def _open_to_outsiders(self) -> bool:
-        """Whether people from outside the company read the answer of the run."""
-        person = known_person(_root(self.step), self.event)
-        return person.kind in OUTSIDERS or source_of(self.event).open_to_outsiders(self.event)
+        return Readable(listed, outsiders=read_by_outsiders(self.step, self.event) and not is_open)
 
     @property
     def writes(self) -> Destinations:
@@ -194,7 +187,7 @@ class Judge:
         """Whether each read needs a look-up of its channel, because its being public does not decide alone."""
         asker = asker_of(self.step)
         if asker is None:
-            return self.writes.may_be_private or self._open_to_outsiders
+            return self.writes.may_be_private or read_by_outsiders(self.step, self.event)
         return asker.kind != "member" or self._alone
 
     @property
@@ -206,7 +199,7 @@ class Judge:
     def _read(self, item: Permitted, place: Place, known: Known) -> Judged:
         """Return the judgement of a permitted read. Raises ToolError for a read that is not permitted."""
         asker = asker_of(self.step)
-        foreign = place.system != self.event.source and self._open_to_outsiders
+        foreign = place.system != self.event.source and read_by_outsiders(self.step, self.event)
         if not may_read(known, asker, alone=self._alone) or (foreign and not known.listed):
             raise _hidden_error(place)
         if asker is None and not (known.home or known.public or self._keeps_to_itself):
@@ -231,7 +224,7 @@ class Judge:
 
     @property
     def _standpoint(self) -> Standpoint:
-        root = _root(self.step)
+        root = self.step.root
         asker = asker_of(self.step)
         words = [source_of(self.event).own_words(self.event), *root.progress.said] if asker else []
         thread = thread_of(root, self.event)
@@ -285,7 +278,7 @@ def _purpose(item: Permitted, place: Place) -> str:
 def _private_channels_read(step: OwnStep) -> set[str]:
     """Return the ids of the channels, other than public ones, that a run or its root run looked up in order to read."""
     found: set[str] = set()
-    for call, outcome in _root(step).progress.outcomes.items():
+    for call, outcome in step.root.progress.outcomes.items():
         match outcome:
             case ToolResult(status="ok", details=dict() as details) if call.startswith(f"{READ_PLACE}/"):
                 if details.get("public") is not True:
@@ -293,13 +286,6 @@ def _private_channels_read(step: OwnStep) -> set[str]:
             case _:
                 pass
     return found - {""}
-
-
-def _root(step: OwnedRun) -> OwnedRun:
-    """Return the run that people started: the run itself, or the run above all subagents."""
-    while step.above is not None:
-        step = step.above
-    return step
 
 
 def refusal(place: Place) -> str:

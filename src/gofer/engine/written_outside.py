@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gofer.engine.asker import known_person
+from gofer.engine.asker import read_by_outsiders
 from gofer.engine.family import family
 from gofer.engine.outgoing import live_addresses
 from gofer.engine.own_step import OwnStep
@@ -14,8 +14,6 @@ from gofer.journal.purposes import WRITE_PLACE
 from gofer.projections.calls import Call
 from gofer.projections.checks.run_checks import CheckState
 from gofer.sources.outgoing_text import plain_words
-from gofer.sources.part_values import OUTSIDERS
-from gofer.sources.registry import source_of
 from gofer.tools.definition import AnyTool
 from gofer.tools.places import Place
 from gofer.values.canonical_json import as_object, as_text
@@ -46,8 +44,7 @@ async def written_outside(step: OwnStep, event: Event) -> str:
     except (Corrupt, Gone):
         # The answer is delivered without what cannot be read.
         pass
-    outsiders = known_person(step, event).kind in OUTSIDERS or source_of(event).open_to_outsiders(event)
-    view = _View(event=event, tools=step.services.tools, outsiders=outsiders)
+    view = _View(event=event, tools=step.services.tools, outsiders=read_by_outsiders(step, event))
     parts = [*dict.fromkeys(part for state in states for part in view.writes(state)), *unread]
     if not parts and _may_change(step):
         parts = [_NOTHING]

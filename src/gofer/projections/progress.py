@@ -67,12 +67,12 @@ class Progress:
     """The reason of the last deferral, for people."""
     asked: str = ""
     """The model that was asked last (as in `messages.asked_at`); empty when the run's first model is next."""
+    asked_at: int = 0
+    """The time of that request."""
     apis: dict[str, str] = field(default_factory=dict[str, str])
     """The format in which each model of the run has answered, by its name as in `asked`; the run ends in it."""
     response_ids: dict[str, str] = field(default_factory=dict[str, str])
     """The provider's id of the last answer of each model, by its name as in `asked`; empty if it gave none."""
-    asked_at: int = 0
-    """The time of that request."""
     waited_ms: int = 0
     """How long the run waited for models that did not answer; no limit counts that time."""
     outcomes: dict[str, e.ToolResult | e.ToolUnknown] = field(default_factory=dict[str, e.ToolResult | e.ToolUnknown])
@@ -110,11 +110,8 @@ class Progress:
 
     def reserved(self, but: str = "") -> Slice:
         """Return the limits that are reserved for subagents that have not answered, without the call `but`."""
-        parts = [
-            one.reserved or Slice(llm_calls=1, tool_calls=0, tokens=0, usd=0.0, minutes=0.0)
-            for call, one in self.asking.items()
-            if call != but
-        ]
+        others = [one for call, one in self.asking.items() if call != but]
+        parts = [one.reserved or Slice(llm_calls=1, tool_calls=0, tokens=0, usd=0.0, minutes=0.0) for one in others]
         return Slice(
             llm_calls=sum(part.llm_calls for part in parts),
             tool_calls=sum(part.tool_calls for part in parts),
@@ -284,7 +281,8 @@ def _take_item(state: Progress, item: e.MessageReceived | e.RunCancelled | e.Run
         case e.RunRetried(restored=restored):
             state.restored = state.restored or restored
         case e.MessageReceived(text=text, by=by):
-            state.said += [text] if by and state.event and by == state.event.actor.id else []
+            if by and state.event is not None and by == state.event.actor.id:
+                state.said.append(text)
 
 
 def _end(state: Progress, end: e.RunConcluded | e.RunFinished | e.RunChecked) -> None:

@@ -9,7 +9,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import assert_never, cast
 
 from gofer.sources import markdown_nodes as md
 from gofer.sources.markdown import followed, parse
@@ -177,6 +177,8 @@ def _clean(node: md.BlockNode, live: Live) -> md.BlockNode:
             return node
         case md.Rule():
             return node
+        case _:
+            assert_never(node)
 
 
 def _all(nodes: Sequence[md.BlockNode], live: Live) -> Sequence[md.BlockNode]:
@@ -202,6 +204,8 @@ def _parts(parts: Sequence[md.InlineNode], live: Live, *, is_last: bool) -> Iter
                 yield from _link(md.Link(part.address, (md.Text(part.text or "image"),)), live)
             case md.Code() | md.Break():
                 yield part
+            case _:
+                assert_never(part)
 
 
 def _of_text(text: str, live: Live, *, ends: bool) -> Iterator[md.InlineNode]:
