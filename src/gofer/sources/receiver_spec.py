@@ -178,6 +178,8 @@ class ReceiverSpec:
     """The facts in its events."""
     account: OwnAccount[Any] | None = None
     """Gofer's own account in the system; None if Gofer's own writes can never start a run."""
+    site: OwnAccount[str] | None = None
+    """The base URL of the company's own site there; None if the system does not tell it."""
     listens_with: Setting[Secret] | None = None
     """The setting for receiving events without a receiver, such as through a connection that Gofer opens."""
     serves_with: Sequence[AnySetting] = ()

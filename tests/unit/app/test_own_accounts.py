@@ -15,6 +15,7 @@ from gofer.sources.jira.receiver import JiraReceiver
 from gofer.sources.notion import settings as notion
 from gofer.sources.notion.receiver import NotionReceiver
 from gofer.sources.receivers import PATHS, receivers
+from gofer.sources.registry import own_hosts
 from gofer.sources.slack import settings as slack
 from gofer.values.errors import ConfigError, TemporaryError
 from gofer.values.outside import HttpResponse
@@ -55,7 +56,17 @@ def test_own_workspace_and_organisation_are_looked_up_in_slack() -> None:
     http = AnsweringHttp(lambda url, content: {"http://slack/api/auth.test": answer}[url])
     assert asked(http, **known).sources[slack.TEAM_IDS] == {"T0ACME000", "E0ACME000"}
     assert asked(http, **known, SLACK_TEAM_ID="T1").sources[slack.TEAM_IDS] == {"T1"}
-    assert len(http.requests) == 1
+    assert asked(http, **known, SLACK_TEAM_ID="T1").sources[slack.WORKSPACE_URL] == ""
+    named = asked(http, **known, SLACK_TEAM_ID="T1", SLACK_WORKSPACE_URL="https://acme.slack.com/")
+    assert own_hosts(named.sources) == {"acme.slack.com"}
+    assert len(http.requests) == 4
+
+
+def test_pages_of_the_own_workspace_are_pages_of_the_company() -> None:
+    answer = {"ok": True, "team_id": "T0ACME000", "url": "https://acme.slack.com/"}
+    http = AnsweringHttp(lambda url, content: {"http://slack/api/auth.test": answer}[url])
+    known = asked(http, SLACK_BOT_TOKEN="xoxb-1", SLACK_API_URL="http://slack/api")
+    assert own_hosts(known.sources) == {"acme.slack.com"}
 
 
 @pytest.mark.parametrize("body", [b"<html>", b'{"ok": false, "error": "invalid_auth"}', b'{"team_id": 7}'])

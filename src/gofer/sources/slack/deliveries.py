@@ -21,6 +21,7 @@ from gofer.sources.slack.settings import (
     CLIENT_SECRET,
     SIGNING_SECRETS,
     TEAM_IDS,
+    WORKSPACE_URL,
     confused,
     missing,
 )
@@ -40,8 +41,13 @@ def _account_of(answer: Mapping[str, object]) -> frozenset[str]:
     return frozenset(filter(None, (as_text(answer.get(name)) for name in ("team_id", "enterprise_id", "user_id"))))
 
 
+def _url_of(answer: Mapping[str, object]) -> str:
+    return as_text(answer.get("url"))
+
+
 # No warning is needed here: `app.identify` makes the same request next and reports its errors.
 ACCOUNT = OwnAccount("Slack", TEAM_IDS, _request, _account_of, is_needed=False)
+SITE = OwnAccount("Slack", WORKSPACE_URL, _request, _url_of, is_needed=False)
 
 
 PATH = "/slack/events"
@@ -119,9 +125,10 @@ SLACK = ReceiverSpec(
     make=_receivers,
     unverified=_EitherReceiver(),
     token=BOT_TOKEN,
-    acts_with=(BOT_TOKEN, API_URL),
+    acts_with=(BOT_TOKEN, API_URL, WORKSPACE_URL),
     events=EVENTS,
     account=ACCOUNT,
+    site=SITE,
     sent_at=("event_time",),
     listens_with=APP_TOKEN,
     serves_with=(CLIENT_ID, CLIENT_SECRET),

@@ -10,6 +10,7 @@ from gofer.sources.settings import (
     read_url,
     secrets_setting,
     text_setting,
+    url_setting,
 )
 from gofer.values.errors import ConfigError
 
@@ -40,6 +41,8 @@ APP_TOKEN = credential_setting("SLACK_APP_TOKEN")
 API_URL: Setting[str] = Setting("SLACK_API_URL", _api_url, str)
 TEAM_IDS: Setting[frozenset[str]] = Setting("SLACK_TEAM_ID", _ids, _listed)
 """The app's workspace, its organisation and its bot user. If the setting is empty, Gofer looks them up."""
+WORKSPACE_URL = url_setting("SLACK_WORKSPACE_URL")
+"""The address of the workspace, such as `https://acme.slack.com`. If the setting is empty, Gofer looks it up."""
 CLIENT_ID = text_setting("SLACK_CLIENT_ID")
 """The app's client id, for the sign-in to Gofer's pages when they are not on the reader's own machine."""
 CLIENT_SECRET = credential_setting("SLACK_CLIENT_SECRET")

@@ -11,7 +11,7 @@ from gofer.sources.slack.directory import GROUPS, PEOPLE
 from gofer.sources.slack.identifying_words import IDENTIFYING
 from gofer.sources.slack.identities import message_of
 from gofer.sources.slack.places import PLACES
-from gofer.sources.slack.settings import API_URL, BOT_TOKEN
+from gofer.sources.slack.settings import API_URL, BOT_TOKEN, WORKSPACE_URL
 from gofer.sources.slack.source_context import READING, context_of_event
 from gofer.sources.slack.tools import TOOLS
 from gofer.sources.source import Source, Workplace
@@ -67,6 +67,7 @@ SLACK = Source(
     places=PLACES,
     open_to_outsiders=_is_shared,
     tools=_tools,
+    sites=(WORKSPACE_URL,),
     identifying=IDENTIFYING,
 )
 SLACK_WORKPLACE = Workplace("Slack", GROUPS, APPROVALS, CHANNELS)
