@@ -14,7 +14,7 @@ from gofer.values.outside import Http
 
 
 async def with_own_accounts(settings: Settings, http: Http) -> Settings:
-    """Return the settings with the account and the site of each token. One that the system does not report stays empty."""
+    """Return the settings with the account and the site of each token. What a system does not report stays empty."""
     accounts = [one for spec in RECEIVERS for one in (spec.account, spec.site) if one is not None]
     found = await asyncio.gather(*(look_up(account, settings.sources, http) for account in accounts))
     known = [account.setting.to(value) for account, value in zip(accounts, found, strict=True)]

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Mapping
 
 from gofer.engine.conditions import DoesNotMatch
+from gofer.engine.known_asker import kind_of_event, person_of_event
 from gofer.engine.own_step import OwnStep, PurposeCall
-from gofer.engine.owned_run import OwnedRun
 from gofer.engine.source_context import PERSON, stopped, thread_of_event
 from gofer.journal.coordination import DAY_MS, Usage
 from gofer.journal.entries import ToolResult
 from gofer.journal.purposes import ACTOR, ACTOR_GROUP, TURNED_AWAY
-from gofer.sources.part_values import OUTSIDERS, OwnCall, Person
+from gofer.sources.part_values import OwnCall, Person
 from gofer.sources.registry import WORKPLACE, source_of
 from gofer.sources.source import PrivateWords, Source
 from gofer.tools.definition import Provenance
@@ -32,8 +32,8 @@ _STARTED_BY = {
 async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person:
     """Return the person or app behind an event. Raises RunStopped when the look-up fails, Cancelled, OutOfTime."""
     people = source_of(event).people
-    if people is None or _kind_of(event):
-        return _known_from(event)
+    if people is None or kind_of_event(event):
+        return person_of_event(event)
     asked = people.look_up(event)
     if asked is None:
         return Person(event.actor.id)
@@ -41,35 +41,6 @@ async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person
     if details is None:
         return Person(event.actor.id)
     return people.person(event, details)
-
-
-def _kind_of(event: Event) -> str:
-    """Return the kind of person that the event itself tells; empty if only a look-up tells it."""
-    if source_of(event).trusted:
-        return "member"
-    return "" if event.actor.kind == "person" else event.actor.kind
-
-
-def _known_from(event: Event) -> Person:
-    """Return the person behind an event that needs no look-up: everyone with an account, unless the event says more."""
-    return Person(event.actor.id, _kind_of(event) or "member")
-
-
-def known_person(step: OwnedRun, event: Event) -> Person:
-    """Return the person who started a run, from the look-up of its admission."""
-    people = source_of(event).people
-    if people is None or _kind_of(event):
-        return _known_from(event)
-    match step.progress.outcomes.get(ACTOR):
-        case ToolResult(status="ok", details=details):
-            return people.person(event, details or {})
-        case _:
-            return Person(event.actor.id)
-
-
-def read_by_outsiders(step: OwnedRun, event: Event) -> bool:
-    """Return whether people from outside the company read the answer to the event of a run."""
-    return known_person(step.root, event).kind in OUTSIDERS or source_of(event).open_to_outsiders(event)
 
 
 async def may_start(step: OwnStep, person: Person, loaded: Loaded, provenance: Provenance) -> bool:

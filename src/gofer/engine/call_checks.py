@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from gofer.engine import family, gates, once
 from gofer.engine.approvals import ApprovalTerms, ask_approval
+from gofer.engine.outgoing import chooses_address
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.place_rules import Judge, Judged, leaves_private_channel
@@ -15,6 +16,7 @@ from gofer.journal.coordination import DAY_MS
 from gofer.journal.entries import ToolResult
 from gofer.sources.part_values import Outcome
 from gofer.tools.definition import Provenance
+from gofer.values.events import Event
 from gofer.workflows.grants import most_calls
 from gofer.workflows.schema import Workflow
 
@@ -88,7 +90,7 @@ class Clearance:
         event = step.progress.event
         owner = self.workflow.owner
         approve = self.workflow.approve
-        if event is not None and leaves_private_channel(item, event, private=step.progress.private):
+        if event is not None and _leaves(step, item, event):
             match self.workflow.private_channels:
                 case "refuse":
                     return ToolResult(item.call, "refused", _STAYS_PRIVATE, details={"code": "stays_private"})
@@ -125,6 +127,10 @@ class Clearance:
     @property
     def _once(self) -> frozenset[str]:
         return frozenset(grant.name for grant in self.workflow.tools if grant.once == "per_message")
+
+
+def _leaves(step: OwnStep, item: Permitted, event: Event) -> bool:
+    return leaves_private_channel(item, event, private=step.progress.private) or chooses_address(step, item)
 
 
 def _decided(step: OwnStep, call: str) -> bool:

@@ -111,7 +111,7 @@ def today(at_ms: int, person: Person | None = None) -> str:
     """Return a sentence with the time in UTC and its weekday, and the local time of the person if it differs."""
     time = datetime.fromtimestamp(at_ms / 1000, UTC)
     local = ""
-    if person is not None:
+    if person is not None and person.zone:
         local = _local_time(time, person)
     return f"It is {time:%A}, {time.day} {time:%B %Y, %H:%M} UTC{local}."
 

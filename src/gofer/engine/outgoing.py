@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import cast
 
+from gofer.engine.known_asker import words_of_asker
 from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import Permitted
 from gofer.journal.entries import RunConcluded, ToolResult
@@ -25,9 +26,7 @@ def live_addresses(run: OwnedRun) -> Live:
     They stood whole in its prompt or in what it or a run above it read, or they are on a host of the installation or
     of the key `links`. An address that the model of any of these runs wrote first is none of them.
     """
-    runs = [run]
-    while (above := runs[-1].above) is not None:
-        runs.append(above)
+    runs = _with_above(run)
 
     def is_read(key: str) -> bool:
         if any(key in one.addresses.written for one in runs):
@@ -36,7 +35,33 @@ def live_addresses(run: OwnedRun) -> Live:
 
     links = run.services.links
     listed = [host for one in runs if one.bundle for host in one.bundle.loaded.workflow.links]
-    return Live(is_read, frozenset({*links.hosts, host_of(links.base_url), *listed}) - SHARED_HOSTS - {""})
+    hosts = frozenset({*links.hosts, host_of(links.base_url), *listed}) - SHARED_HOSTS - {""}
+    return Live(is_read, hosts, lambda key: key not in run.addresses.requested and _is_choice(run, key, hosts))
+
+
+def chooses_address(run: OwnedRun, item: Permitted) -> bool:
+    """Return whether a call of a private run tells a host which of the addresses that others wrote its model chose."""
+    if not item.tool.target.reach:
+        return False
+    asked = run.addresses.asked.get(item.call, frozenset())
+    return any(map(live_addresses(run).chosen, asked))
+
+
+def _is_choice(run: OwnedRun, key: str, hosts: frozenset[str]) -> bool:
+    """Return whether a model chose an address in a private run, and neither a person nor a file named it."""
+    is_scripted = run.bundle is not None and run.bundle.loaded.workflow.coordinator_script
+    if not run.is_private or is_scripted or (host_of(key) in hosts and "?" not in key):
+        return False
+    if any(key in prompt_keys(one) for one in _with_above(run)):
+        return False
+    return key not in keys_in(words_of_asker(run))
+
+
+def _with_above(run: OwnedRun) -> Sequence[OwnedRun]:
+    runs = [run]
+    while (above := runs[-1].above) is not None:
+        runs.append(above)
+    return runs
 
 
 def prompt_keys(run: OwnedRun) -> frozenset[str]:

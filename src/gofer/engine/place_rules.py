@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
-from gofer.engine.asker import known_person, read_by_outsiders
+from gofer.engine.known_asker import asker_of, read_by_outsiders, words_of_asker
 from gofer.engine.own_step import OwnStep, PurposeCall
 from gofer.engine.permitted_call import Permitted
 from gofer.engine.source_context import thread_of
@@ -107,18 +107,6 @@ def may_read(known: Known, asker: Person | None, *, alone: bool) -> bool:
     if known.public:
         return asker.kind == "member" or known.member
     return known.member and alone
-
-
-def asker_of(step: OwnStep) -> Person | None:
-    """Return the person who started a run or its root run, and can be asked; None when no person did."""
-    root = step.root
-    event = root.progress.event
-    if event is None or source_of(event).people is None or not event.actor.is_person:
-        return None
-    person = known_person(root, event)
-    if person.kind == "bot":
-        return None
-    return person
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +214,8 @@ class Judge:
     def _standpoint(self) -> Standpoint:
         root = self.step.root
         asker = asker_of(self.step)
-        words = [source_of(self.event).own_words(self.event), *root.progress.said] if asker else []
         thread = thread_of(root, self.event)
-        return Standpoint(self._home, asker.id if asker else "", self.writes, thread, "\n".join(words))
+        return Standpoint(self._home, asker.id if asker else "", self.writes, thread, words_of_asker(root))
 
     async def _known_place(self, item: Permitted, place: Place) -> Known:
         """Return the facts about a place, looked up if they decide. Raises ToolError, and what `judge` raises."""

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gofer.engine.asker import read_by_outsiders
 from gofer.engine.family import family
+from gofer.engine.known_asker import read_by_outsiders
 from gofer.engine.outgoing import live_addresses
 from gofer.engine.own_step import OwnStep
 from gofer.engine.permitted_call import Permitted

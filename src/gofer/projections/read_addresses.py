@@ -24,6 +24,10 @@ class ReadAddresses:
     written: set[str] = field(default_factory=set[str])
     """The addresses that a model wrote before the run read them."""
     turn: int = 0
+    asked: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    """The addresses that the run had read, in arguments of a model's call with a whole URL, by call."""
+    requested: set[str] = field(default_factory=set[str])
+    """These addresses of all calls that began."""
     composed: set[str] = field(default_factory=set[str])
     """The calls with results that do not count as read, and the files that such calls made."""
 
@@ -50,10 +54,13 @@ def fold(state: ReadAddresses, recorded: e.Recorded) -> None:
             _write(state, [text])
             for index, ask in enumerate(asks):
                 meant = resolved_call(ask)
-                _write(state, _texts(meant.parsed or meant.arguments))
-                _note_composed(state, f"{state.turn}.{index}", meant.tool, as_object(meant.parsed))
-        case e.ToolCall(call=call, tool=tool, arguments=arguments) if arguments is not None:
-            _note_composed(state, call, tool, arguments)
+                call = f"{state.turn}.{index}"
+                _ask(state, call, _texts(meant.parsed or meant.arguments))
+                _note_composed(state, call, meant.tool, as_object(meant.parsed))
+        case e.ToolCall(call=call, tool=tool, arguments=arguments):
+            state.requested |= state.asked.get(call, frozenset())
+            if arguments is not None:
+                _note_composed(state, call, tool, arguments)
         case e.FileAdded(file=file, origin=origin) if {origin, origin.rpartition(" ")[2]} & (
             _COMPUTING | state.composed
         ):
@@ -83,6 +90,14 @@ def _read(state: ReadAddresses, texts: Sequence[str]) -> None:
 def _write(state: ReadAddresses, texts: Iterable[str]) -> None:
     for text in texts:
         state.written.update(key for key in keys_in(text) if key not in state.read)
+
+
+def _ask(state: ReadAddresses, call: str, texts: Iterable[str]) -> None:
+    for text in texts:
+        keys = frozenset(keys_in(text))
+        state.written |= keys - state.read
+        if "://" in text and (known := keys & state.read):
+            state.asked[call] = state.asked.get(call, frozenset()) | known
 
 
 def _note_composed(state: ReadAddresses, call: str, tool: str, arguments: Mapping[str, object]) -> None:

@@ -80,7 +80,8 @@ class CompanyTool:
         look = tool.in_doubt.look
         if look is not None:
             tool = replace(tool, in_doubt=replace(tool.in_doubt, look=within(look, *hosts)))
-        return replace(tool, act=within(tool.act, *hosts), unusable=self.unusable)
+        target = replace(tool.target, reach=True)
+        return replace(tool, act=within(tool.act, *hosts), target=target, unusable=self.unusable)
 
     def as_unusable(self, reason: str) -> "CompanyTool":
         """Return the tool in a form that runs without its module and refuses each call for a reason."""

@@ -30,6 +30,11 @@ _UNREAD = (
     "page or a result holds it. The owner of the tool can name the base URL of a system in a variable of `settings`."
 )
 
+_CHOSEN = (
+    "Nothing was sent to that address: this run began in a private place, only texts of others have the address, and "
+    "the call did not name it, so nobody could permit it. Name the whole address in an argument of the call."
+)
+
 
 def hosts_in(texts: Iterable[str]) -> frozenset[str]:
     """Return the hosts, with their ports, of the addresses in texts such as modules."""
@@ -69,9 +74,12 @@ class CompanyHttp(Http):
             return self._noted(request, await self.call.http.send(request))
         if host in self.named:
             return self._noted(request, await self._send_outside(request))
-        if not self.call.live(request.url) and key_of(request.url) not in self.offered:
-            # The sentence does not repeat the address, because what a result holds counts as read.
+        key = key_of(request.url)
+        # The sentences do not repeat the address, because what a result holds counts as read.
+        if key not in self.offered and not self.call.live(request.url):
             raise ToolError(_UNREAD, code="unread_address")
+        if key not in self.offered and self.call.live.chosen(key):
+            raise ToolError(_CHOSEN, code="chosen_address")
         return await self._send_outside(request)
 
     async def _send_outside(self, request: HttpRequest) -> HttpResponse:

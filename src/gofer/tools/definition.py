@@ -241,6 +241,8 @@ class Target(Generic[A_contra]):
     """The arguments with other texts that people read, such as titles, fields and files."""
     addresses: frozenset[str] = frozenset()
     """The arguments that are addresses. A call with an address that the run did not read is refused."""
+    reach: bool = False
+    """Whether a call may send a request to addresses that others wrote. In a private run such a call leaves it."""
     scopes: frozenset[str] = frozenset()
     """The permissions that Gofer's access needs, in the vendor's terms."""
 

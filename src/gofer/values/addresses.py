@@ -56,6 +56,8 @@ class Live:
     """Returns whether an address with this key stood in what the run read."""
     hosts: frozenset[str] = frozenset()
     """The hosts of the installation itself, and those that its files list."""
+    chosen: Callable[[str], bool] = frozenset[str]().__contains__
+    """Returns whether a private run would tell something by a request to an address with this key."""
 
     def __call__(self, address: str) -> bool:
         """Return whether an address may be a link: read whole, or without a query on one of the hosts."""

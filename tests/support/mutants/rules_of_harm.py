@@ -35,7 +35,7 @@ OF_HARM = (
     Mutant(
         "what leaves a private channel is asked for",
         "engine/call_checks.py",
-        "if event is not None and leaves_private_channel(item, event, private=step.progress.private):",
+        "if event is not None and _leaves(step, item, event):",
         "if False:",
         _played("S5"),
     ),
@@ -133,8 +133,15 @@ OF_HARM = (
     Mutant(
         "a company's tool requests only addresses that the run read",
         "tools/company_http.py",
-        "if not self.call.live(request.url) and key_of(request.url) not in self.offered:",
+        "if key not in self.offered and not self.call.live(request.url):",
         "if False:",
-        _played("S4"),
+        _played("S4c"),
+    ),
+    Mutant(
+        "a private run asks before it fetches an address that only others wrote",
+        "engine/outgoing.py",
+        "    if not run.is_private or is_scripted or",
+        "    if True or",
+        _played("S4b"),
     ),
 )

@@ -10,9 +10,9 @@ JIRA, SLACK = "unit/sources/jira/test_get_attachment.py::test_", "unit/sources/s
 OF_TRUST = (
     Mutant(
         "the asker of the root run decides for subagents",
-        "engine/place_rules.py",
-        "    root = _root(step)\n    event",
-        "    root = step\n    event",
+        "engine/known_asker.py",
+        "    root = run.root\n    event = root.progress.event\n    if event is None or source_of",
+        "    root = run\n    event = root.progress.event\n    if event is None or source_of",
         f"{SUBAGENTS}asker_of_the_root_run_decides_where_a_subagent_writes",
     ),
     Mutant(

@@ -5,13 +5,12 @@ from itertools import chain, combinations
 
 import pytest
 
-from gofer.engine.asker import may_start, read_by_outsiders
+from gofer.engine.asker import may_start
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import Deadline
 from gofer.journal.log import Pen, open_journal
 from gofer.runtime.run_reports import Ended, Observers
 from gofer.sources.part_values import Person
-from gofer.values.events import Actor, Event
 from gofer.workflows.form_parts import GROUPS
 from gofer.workflows.load import Catalog
 from gofer.workflows.schema import Defaults
@@ -89,32 +88,6 @@ async def test_ignored_run_names_the_kind_of_the_refused_person_to_the_operator(
     assert ended.progress.finished is not None
     reason = f"{person} started it; the workflow is for members of this workspace"
     assert ended.progress.finished.reason == reason
-
-
-@pytest.mark.parametrize(
-    ("source", "actor", "place", "outside"),
-    [
-        ("github", Actor("ada"), {"visibility": "public"}, True),
-        ("github", Actor("ada"), {}, False),
-        ("github", Actor("eve", "external"), {}, True),
-        ("jira", Actor("ada"), {}, False),
-        ("jira", Actor("cus", "customer"), {}, True),
-        ("schedule", Actor("schedule", "bot"), {}, False),
-        ("slack", Actor("U0GUEST0"), {}, True),
-        ("slack", Actor("B0ALERTS", "bot"), {"shared": "true"}, True),
-        ("slack", Actor("B0ALERTS", "bot"), {"outer_team": "T0OTHER0"}, True),
-        ("slack", Actor("B0ALERTS", "bot"), {}, False),
-    ],
-)
-async def test_outsiders_read_answers_to_outsiders_and_in_open_places(
-    source: str, actor: Actor, place: dict[str, str], outside: bool
-) -> None:
-    made = worker_for(("members",))
-    await made.accept("run1")
-    pen = Pen("next", made.worker.services.outside)
-    journal, entries = await open_journal("run1", made.store, made.blobs, pen)
-    step = OwnStep(journal, made.worker.services, entries, Deadline(made.clock))
-    assert read_by_outsiders(step, Event(source, source, ("1",), "c", actor, "", place)) is outside
 
 
 @pytest.mark.parametrize("kind", ["member", "guest", "external", "customer", "bot", "anonymous"])

@@ -68,11 +68,23 @@ def test_answer_of_a_subagent_brings_addresses_that_the_subagent_read() -> None:
     assert KEY not in read(answered(PAGE), e.ToolResult("1.0", "ok", PAGE))
 
 
+def test_read_addresses_of_calls_that_began_are_requested() -> None:
+    other = "https://held.example/b"
+    asked = says(
+        "", ("fetch", f'{{"url": "{PAGE}"}}'), ("fetch", f'{{"url": "{other}"}}'), ("mail", '{"to": "a@held.example"}')
+    )
+    begun = [e.ToolCall("1.0", "fetch", "read"), e.ToolCall("1.2", "mail", "keyed")]
+    state = project(recorded([e.ToolResult("0.0", "ok", f"{PAGE} {other} a@held.example"), asked, *begun]))
+    assert state.requested == {KEY}
+    assert state.asked["1.1"] == {"held.example/b"}
+
+
 addresses = st.sampled_from([PAGE, "https://held.example/b", "www.held.example", "a@held.example", "o/r#1", "words"])
 entries = st.one_of(
     st.builds(says, addresses),
     st.builds(lambda text: says("", ("post", f'{{"text": "{text}"}}')), addresses),
     st.builds(lambda text: says("", ("jq", f'{{"file": "file_1", "filter": "{text}"}}')), addresses),
+    st.builds(e.ToolCall, st.sampled_from(["1.0", "2.0"]), st.just("post"), st.sampled_from(["read", "keyed"])),
     st.builds(e.MessageReceived, addresses, st.sampled_from(["", "item"])),
     st.builds(e.ToolResult, st.sampled_from(["1.0", "2.0", "3.0"]), st.just("ok"), addresses),
     st.builds(answered, addresses),

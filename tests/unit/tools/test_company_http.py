@@ -60,11 +60,11 @@ def fetch_tool(folder: Path) -> AnyTool:
     return tool.bind({"WIKI_URL": Secret(WIKI)})
 
 
-def fetched(folder: Path, network: Network, url: str, *read: str) -> list[tuple[str, bool]]:
+def fetched(folder: Path, network: Network, url: str, *read: str, chosen: bool = False) -> list[tuple[str, bool]]:
     """Return the requests of a call, each with whether only public addresses may be reached."""
     tool = fetch_tool(folder)
     keys = frozenset(map(key_of, read))
-    call = replace(any_call(network), live=Live(keys.__contains__))
+    call = replace(any_call(network), live=Live(keys.__contains__, chosen=lambda _: chosen))
 
     async def act() -> None:
         await tool.act(call, tool.parse({"url": url}))
@@ -79,6 +79,15 @@ def test_configured_host_may_be_private(tmp_path: Path) -> None:
 
 def test_host_in_a_module_is_reached_at_public_addresses_only(tmp_path: Path) -> None:
     assert fetched(tmp_path, Network(), "https://status.example/now") == [("https://status.example/now", True)]
+
+
+def test_address_that_nobody_permitted_in_a_private_run_is_refused_without_a_request(tmp_path: Path) -> None:
+    network = Network()
+    url = "https://docs.example/guide"
+    with pytest.raises(ToolError, match="nobody could permit it") as caught:
+        fetched(tmp_path, network, url, url, chosen=True)
+    assert network.asked == []
+    assert caught.value.code == "chosen_address"
 
 
 def test_address_that_the_run_read_is_reached_at_public_addresses_only(tmp_path: Path) -> None:
