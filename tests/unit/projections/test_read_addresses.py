@@ -68,7 +68,7 @@ def test_answer_of_a_subagent_brings_addresses_that_the_subagent_read() -> None:
     assert KEY not in read(answered(PAGE), e.ToolResult("1.0", "ok", PAGE))
 
 
-def test_read_addresses_of_calls_that_began_are_requested() -> None:
+def test_read_addresses_of_begun_calls_are_requested() -> None:
     other = "https://held.example/b"
     asked = says(
         "", ("fetch", f'{{"url": "{PAGE}"}}'), ("fetch", f'{{"url": "{other}"}}'), ("mail", '{"to": "a@held.example"}')

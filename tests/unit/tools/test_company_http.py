@@ -81,7 +81,7 @@ def test_host_in_a_module_is_reached_at_public_addresses_only(tmp_path: Path) ->
     assert fetched(tmp_path, Network(), "https://status.example/now") == [("https://status.example/now", True)]
 
 
-def test_address_that_nobody_permitted_in_a_private_run_is_refused_without_a_request(tmp_path: Path) -> None:
+def test_unpermitted_address_of_a_private_run_is_refused_without_a_request(tmp_path: Path) -> None:
     network = Network()
     url = "https://docs.example/guide"
     with pytest.raises(ToolError, match="nobody could permit it") as caught:
