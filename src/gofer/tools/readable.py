@@ -1,5 +1,6 @@
 """What a call may read, and the error for everything else."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gofer.values.errors import ToolError
@@ -15,6 +16,11 @@ def hidden(missing: str) -> ToolError:
         "file lists it under `reads`.",
         code="not_found",
     )
+
+
+def readers(people: str, *, private: bool) -> Mapping[str, str]:
+    """Return the detail of a result that says who could read it, without names; empty for what all members may read."""
+    return {"readers": people} if private else {}
 
 
 @dataclass(frozen=True, slots=True)

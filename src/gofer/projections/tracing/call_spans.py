@@ -37,7 +37,7 @@ def end(state: Trace, recorded: e.Recorded, result: e.ToolResult) -> None:
     """End a call with its result. A call that was refused or done before begins and ends with it."""
     _open_without_intent(state, recorded, result.call)
     add_files(state, result.call)
-    attributes = without_empty({"gofer.summary": result.summary})
+    attributes = {**without_empty({"gofer.summary": result.summary}), **state.met(recorded)}
     if result.status != "ok":
         code = (result.details or {}).get("code")
         if isinstance(code, str) and code:
@@ -80,6 +80,7 @@ def approve(state: Trace, recorded: e.Recorded, change: e.ApprovalRequested | e.
         "gen_ai.tool.name": change.tool,
         "gofer.approval.until": timestamp(change.until),
         "gofer.approval.asked": ", ".join(change.by),
+        **state.met(recorded),
     }
     title = f"approval of {change.tool}"
     state.open(recorded, id=span_id, parent=state.llm, kind="approval", name=title, attributes=attributes)

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import assert_never
 
 from gofer.journal.check_entries import Verdict
+from gofer.projections.rules_in_words import said
 from gofer.projections.tracing.spans import Span
 from gofer.values.amounts import money
 from gofer.values.canonical_json import as_list
@@ -128,11 +129,10 @@ def _outcome(span: Span) -> Sequence[str]:
         case "agent":
             return [_usage(span), str(facts.get("gofer.reason", ""))]
         case "approval":
-            if by := facts.get("gofer.approval.by", ""):
-                return [f"by {by}"]
-            return [f"asked {facts.get('gofer.approval.asked', '')}"]
+            by = facts.get("gofer.approval.by", "")
+            return [f"by {by}" if by else f"asked {facts.get('gofer.approval.asked', '')}", *_rule(span)]
         case "tool":
-            return [str(facts.get("gofer.summary") or facts.get("error.type", ""))]
+            return [str(facts.get("gofer.summary") or facts.get("error.type", "")), *_rule(span)]
         case "wait":
             return [str(facts.get("gofer.waits_for") or _planned_wait(facts))]
         case "compaction":
@@ -140,11 +140,15 @@ def _outcome(span: Span) -> Sequence[str]:
         case "error":
             return [" of ".join(str(facts[name]) for name in ("error.type", "gofer.system") if name in facts)]
         case "run":
-            return [str(facts.get("gofer.reason", ""))]
+            return [str(facts.get("gofer.reason", "")), *_rule(span)]
         case "file":
             return []
         case _:
             assert_never(span.kind)
+
+
+def _rule(span: Span) -> Sequence[str]:
+    return said(rule=span.attributes.get("gofer.rule"), readers=span.attributes.get("gofer.readers"))
 
 
 def _exchange(span: Span) -> Sequence[str]:

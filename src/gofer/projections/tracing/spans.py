@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from gofer.journal.entries import Recorded
+from gofer.projections.rules_in_words import Rules
 
 SpanKind = Literal["run", "llm", "tool", "agent", "approval", "file", "wait", "compaction", "error"]
 """The kinds of spans: the run, an attempt of a model, a tool call, a subagent, an approval, a file that the run got or
@@ -94,6 +95,7 @@ class Trace:
     """The display name of the outside system that a call waits for."""
     wait: str = ""
     """The id of the span of a parked run's wait; empty otherwise."""
+    rules: Rules = field(default_factory=Rules)
     owned: bool = False
     """Whether an owner has the run, and has not left it in good order."""
     exchanged: int = 0
@@ -163,6 +165,10 @@ class Trace:
         span_id = self.number("error")
         self.open(recorded, id=span_id, kind="error", name=name, status="error", attributes=attributes)
         self.update(span_id, ended=recorded)
+
+    def met(self, recorded: Recorded) -> dict[str, object]:
+        """Return the rule that an entry met and its readers, as attributes."""
+        return {f"gofer.{name}": words for name, words in self.rules.of(recorded.entry).items()}
 
     def waited(self, call: str, until: int) -> dict[str, object]:
         """Return how long a call waited before the attempt with its outcome; empty if the call never waited."""

@@ -39,6 +39,7 @@ def fold(state: Trace, recorded: e.Recorded) -> None:
             _change_owner(state, recorded, change)
         case e.RunStarted() | e.RunCancelled() | e.RunRetried() as change:
             _describe_run(state, change)
+            state.update(RUN, state.met(recorded))
         case e.LlmRequest() as request:
             model_spans.ask(state, recorded, request)
         case e.LlmResponse() as response:

@@ -1,10 +1,11 @@
 """The headline of each step: one line with names and numbers, for a terminal and for the page of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from gofer.journal.purposes import is_own
 from gofer.projections.open_work import WORDS
+from gofer.projections.rules_in_words import said
 from gofer.projections.tracing.trace import timestamp
 from gofer.projections.words.follow_ups import feedback_headline, review_headline
 from gofer.projections.words.steps import Step, summary
@@ -96,7 +97,12 @@ def _start(facts: Mapping[str, object]) -> str:
     if prompt:
         origin = f"{origin} from {prompt}"
     tools = as_list(facts.get("tools"))
-    return f"{origin}, bundle {_text(facts, 'bundle')[:12]}, {counted(len(tools), 'tool')}: {_names(tools)}"
+    start = f"{origin}, bundle {_text(facts, 'bundle')[:12]}, {counted(len(tools), 'tool')}: {_names(tools)}"
+    return "; ".join([start, *_rule(facts)])
+
+
+def _rule(facts: Mapping[str, object]) -> Sequence[str]:
+    return said(rule=facts.get("rule"), readers=facts.get("readers"))
 
 
 def _model(step: Step, facts: Mapping[str, object]) -> str:
@@ -158,7 +164,7 @@ def _call(step: Step, facts: Mapping[str, object]) -> str:
             return f"{name}: again {again}"
         case "tool.result":
             code = _text(as_object(facts.get("details")), "code")
-            return ": ".join(filter(None, [name, _text(facts, "summary"), code]))
+            return "; ".join([": ".join(filter(None, [name, _text(facts, "summary"), code])), *_rule(facts)])
         case _:
             return name
 
@@ -178,7 +184,8 @@ def _approval(step: Step, facts: Mapping[str, object]) -> str:
     asked = _names(facts.get("by"))
     match step.kind:
         case "approval.requested":
-            return f"{step.tool}, asked {asked}, until {timestamp(_number(facts, 'until'))}"
+            request = f"{step.tool}, asked {asked}, until {timestamp(_number(facts, 'until'))}"
+            return "; ".join([request, *_rule(facts)])
         case "approval.clicked":
             return f"{step.tool}, by {_text(facts, 'actor')}"
         case _:

@@ -15,6 +15,7 @@ from gofer.projections.calls import Call
 from gofer.projections.progress import Progress
 from gofer.projections.requests.context import Snapshot, snapshots
 from gofer.projections.requests.sent_requests import SentRequest, sent_requests
+from gofer.projections.rules_in_words import Rules
 from gofer.projections.states import Transition
 from gofer.projections.words.follow_ups import verdict_of
 from gofer.projections.words.request_texts import message_count, messages_json, shared_messages
@@ -93,6 +94,7 @@ class _Writer:
     """The request before the current entry."""
     deferrals: int = 0
     """The requests since the last answer that no model answered."""
+    rules: Rules = field(default_factory=Rules)
     attempts: dict[str, int] = field(default_factory=dict[str, int])
     """The attempts of each call so far."""
 
@@ -155,8 +157,8 @@ class _Writer:
                 yield self._other(recorded, entry)
 
     def _plain(self, recorded: e.Recorded, *texts: str) -> Step:
-        """Return the step of an entry with all fields of the entry but `texts` as its details."""
-        fields = to_json(recorded.entry)
+        """Return the step of an entry with all fields of the entry but `texts`, and its rule, as its details."""
+        fields = {**to_json(recorded.entry), **self.rules.of(recorded.entry)}
         kind = cast(StepKind, fields.pop("kind"))
         details = {name: value for name, value in fields.items() if name not in texts}
         return Step(0, self.journal.run, self.depth, recorded.at, kind, recorded.address, details=details)

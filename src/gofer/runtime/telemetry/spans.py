@@ -78,7 +78,10 @@ _TYPED = (
     "gofer.wait.until",
 )
 """The attributes of a trace that hold names, ids and numbers only."""
-_SENTENCES = ("gofer.reason", "gofer.summary", "gofer.deferred", "gofer.cancelled_by", "gofer.approval.by")
+_SENTENCES = (
+    *("gofer.reason", "gofer.summary", "gofer.deferred", "gofer.cancelled_by"),
+    *("gofer.approval.by", "gofer.rule", "gofer.readers"),
+)
 """The attributes of a trace that may hold texts of people or vendors."""
 _ERRORS = {
     "failed": "failed",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gofer.sources.github.api import PER_PAGE, GitHubApi, GitHubRefusal
 from gofer.sources.github.get_pull_request import MOCK_LOGIN, MOCK_QUESTION, NOT_A_PART, Pull, mock_issue, read_pull
-from gofer.sources.github.references import Numbered, Target, check_readable, target_of
+from gofer.sources.github.references import Numbered, Target, check_readable, target_of, with_readers
 from gofer.sources.github.shown_text import Fields, body_lines, login, names, number, one_line, statements
 from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
@@ -31,7 +31,8 @@ async def github_get_issue(api: GitHubApi, call: Call, arguments: GetIssue) -> T
     count = number(issue, "comments")
     first = max(1, -(-count // PER_PAGE) - PAGES_SHOWN + 1)
     comments = [one async for one in api.read_list(call, target.path("issues", "/comments"), page=first)]
-    return _result(target, issue, comments, older=(first - 1) * PER_PAGE, pull=pull)
+    result = _result(target, issue, comments, older=(first - 1) * PER_PAGE, pull=pull)
+    return with_readers(result, call, target.repository)
 
 
 async def _pull(api: GitHubApi, call: Call, target: Target) -> Pull | str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gofer.sources.github.api import PER_PAGE, GitHubApi, GitHubRefusal
-from gofer.sources.github.references import Numbered, Target, check_readable, target_of
+from gofer.sources.github.references import Numbered, Target, check_readable, target_of, with_readers
 from gofer.sources.github.shown_text import Fields, body_lines, login, names, number, one_line, statements
 from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
@@ -80,7 +80,7 @@ async def github_get_pull_request(api: GitHubApi, call: Call, arguments: GetPull
     """Read a pull request: state, whether merged, author, description, changed files, reviews."""
     target = target_of(api, call, arguments)
     await check_readable(api, call, target.repository)
-    return _result(await read_pull(api, call, target))
+    return with_readers(_result(await read_pull(api, call, target)), call, target.repository)
 
 
 @github_get_pull_request.mock

@@ -7,7 +7,7 @@ from pydantic import Field
 from gofer.sources.github.api import GitHubApi
 from gofer.sources.github.get_pull_request import MOCK_LOGIN
 from gofer.sources.github.read_file import path_of
-from gofer.sources.github.references import InRepository, check_readable, repository_of
+from gofer.sources.github.references import InRepository, check_readable, repository_of, with_readers
 from gofer.sources.github.shown_text import Fields, login, one_line
 from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
@@ -35,7 +35,7 @@ async def github_list_commits(api: GitHubApi, call: Call, arguments: ListCommits
     query = {"path": path, "sha": arguments.ref}
     asked = {name: value for name, value in query.items() if value}
     found = await api.read(call, f"/repos/{repository}/commits", per_page=arguments.limit, **asked)
-    return _result(repository, path, [as_object(item) for item in as_list(found)])
+    return with_readers(_result(repository, path, [as_object(item) for item in as_list(found)]), call, repository)
 
 
 @github_list_commits.mock

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from gofer.sources.github.api import GitHubApi
-from gofer.sources.github.references import InRepository, check_readable, repository_of
+from gofer.sources.github.references import InRepository, check_readable, repository_of, with_readers
 from gofer.sources.github.shown_text import Fields, one_line
 from gofer.tools.declare import tool
 from gofer.tools.definition import Call, ToolResult
@@ -34,7 +34,7 @@ async def github_read_file(api: GitHubApi, call: Call, arguments: ReadFile) -> T
     await check_readable(api, call, repository)
     ref = {"ref": arguments.ref} if arguments.ref else {}
     found = await api.read(call, f"/repos/{repository}/contents/{quote(path)}", **ref)
-    return _result(repository, path, arguments.ref, found)
+    return with_readers(_result(repository, path, arguments.ref, found), call, repository)
 
 
 @github_read_file.mock

@@ -48,7 +48,8 @@ _REVIEW_COMMENT = (
 """The fields of a review comment that tell where it stands."""
 
 Fields = Mapping[str, object]
-_PUBLIC = "public"
+PUBLIC = "public"
+"""The visibility in the place of an event of a public repository."""
 _COLLEAGUES = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 """GitHub's words for how an author belongs to a repository that make them a member. The others are CONTRIBUTOR,
 FIRST_TIME_CONTRIBUTOR, FIRST_TIMER, MANNEQUIN and NONE."""
@@ -56,7 +57,7 @@ FIRST_TIME_CONTRIBUTOR, FIRST_TIMER, MANNEQUIN and NONE."""
 
 def of_private_repository(event: Event) -> bool:
     """Return whether the repository of an event is private, or not known to be public."""
-    return event.source == "github" and event.place.get("visibility") != _PUBLIC
+    return event.source == "github" and event.place.get("visibility") != PUBLIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,7 @@ def _place(name: str, repository: str, number: str, thing: Fields, said: Fields)
 def _visibility(body: Fields) -> dict[str, str]:
     """Return the visibility of a public repository; empty for a private one, or if GitHub does not tell."""
     if as_object(body.get("repository")).get("private") is False:
-        return {"visibility": _PUBLIC}
+        return {"visibility": PUBLIC}
     return {}
 
 

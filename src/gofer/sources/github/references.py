@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit
@@ -11,10 +11,11 @@ from pydantic import Field
 from typing_extensions import override
 
 from gofer.sources.github.api import GitHubApi, GitHubRefusal
+from gofer.sources.github.receiver import PUBLIC
 from gofer.sources.github.refusals import MISSING
-from gofer.tools.definition import Arguments, Call
+from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.places import Origin, Place, Writes
-from gofer.tools.readable import hidden
+from gofer.tools.readable import hidden, readers
 from gofer.values.errors import ToolError
 
 _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
@@ -77,6 +78,16 @@ async def check_readable(api: GitHubApi, call: Call, repository: str) -> None:
         raise (hidden(MISSING) if refused.code == "not_found" else refused) from refused
     if found.get("private") is not False:
         raise hidden(MISSING)
+
+
+def with_readers(result: ToolResult, call: Call, repository: str) -> ToolResult:
+    """Return what was read of a repository, and who could read it unless it is known to be public."""
+    private = call.readable.holds(repository, repository.partition("/")[0], private=True)
+    if is_repository_at(repository, call.place):
+        private = call.place.get("visibility") != PUBLIC
+    return replace(
+        result, details={**result.details, **readers("people with access to the repository", private=private)}
+    )
 
 
 def target_of(api: GitHubApi, call: Origin, arguments: Numbered) -> Target:

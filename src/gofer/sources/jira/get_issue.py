@@ -16,7 +16,7 @@ from gofer.sources.jira.issues import SEES, is_home, is_readable, issue_name, na
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import MOMENT, NAME, digits
-from gofer.tools.readable import hidden
+from gofer.tools.readable import hidden, readers
 from gofer.values.canonical_json import as_list, as_object, as_text, indented
 
 FIELDS = "*all,-comment,-worklog,-votes,-watches"
@@ -150,6 +150,7 @@ def _issue_result(
             "comments": len(open_ones),
             "facts": facts_of(fields),
             "subject": _subject(said, subject),
+            **readers("people whom the security level of the issue admits", private=private),
         },
         files=files,
     )

@@ -17,7 +17,7 @@ from gofer.sources.notion.rich_text import words
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.mock_ids import MOMENT, NAME, uuid
-from gofer.tools.readable import hidden
+from gofer.tools.readable import hidden, readers
 from gofer.values.canonical_json import as_object, as_text
 
 TEXT_BUDGET = 30_000
@@ -134,6 +134,7 @@ def details(page: Fields, database_name: str = "") -> dict[str, object]:
     named = [*spelled, *([database_name] if database_name else [])]
     return {
         "private": is_private(page),
+        **readers("people whom Notion does not name", private=is_private(page)),
         "page": as_text(page.get("id")),
         "database": database or None,
         "data_source": source or None,

@@ -24,6 +24,7 @@ from gofer.sources.slack.places import (
     check_readable,
     in_channel,
     is_private,
+    readers_of,
     shown_name,
 )
 from gofer.sources.slack.read_thread import Message, people, render, text_lines
@@ -78,7 +79,12 @@ def _channel_result(name: str, messages: Sequence[Message], names: Names, *, pri
     return ToolResult(
         text=render(name, messages, names, title="Newest messages", files=files),
         summary=f"read {len(messages)} message{'' if len(messages) == 1 else 's'} of a channel",
-        details={"channel": name, "private": private, "messages": [_value(message, names) for message in messages]},
+        details={
+            "channel": name,
+            "private": private,
+            "messages": [_value(message, names) for message in messages],
+            **readers_of(name, private=private),
+        },
         files=files,
     )
 

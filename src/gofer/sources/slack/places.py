@@ -16,6 +16,7 @@ from gofer.sources.source import Places
 from gofer.tools.declare import tool
 from gofer.tools.definition import Arguments, Call, ToolResult
 from gofer.tools.places import Origin, Place, Writes
+from gofer.tools.readable import readers
 from gofer.values.canonical_json import as_list, as_object, as_text
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
@@ -255,6 +256,11 @@ def shown_name(info: Mapping[str, object]) -> str:
     if info.get("is_mpim") is True:
         return group
     return one_line(as_text(info.get("name"))) or alone
+
+
+def readers_of(name: str, *, private: bool) -> Mapping[str, str]:
+    """Return who could read a channel with this shown name, as a detail of a result."""
+    return readers(f"the people in {name}" if name in DIRECT else "the members of the channel", private=private)
 
 
 def check_readable(call: Call, channel: str, info: Mapping[str, object]) -> None:

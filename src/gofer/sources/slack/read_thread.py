@@ -17,7 +17,15 @@ from gofer.sources.slack.names import (
     mock_channel_name,
     mock_messages,
 )
-from gofer.sources.slack.places import DIRECT, channel_id, channel_name, check_readable, is_private, shown_name
+from gofer.sources.slack.places import (
+    DIRECT,
+    channel_id,
+    channel_name,
+    check_readable,
+    is_private,
+    readers_of,
+    shown_name,
+)
 from gofer.sources.slack.rich_text import minute
 from gofer.sources.slack.scopes import scopes
 from gofer.tools.declare import tool
@@ -99,6 +107,7 @@ def _thread_result(
             "thread_ts": as_text(messages[0].get("ts")) if messages else ts,
             **_requested(messages, names, ts, {file.id for file in files}),
             **_deleted(messages, ts),
+            **readers_of(name, private=private),
         },
         value={"channel": name, "private": private, "text": text, "messages": _listed(messages, names)},
         files=files,

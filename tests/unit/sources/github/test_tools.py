@@ -97,6 +97,7 @@ def test_github_pull_request_is_read_as_text_and_details() -> None:
             "files": ["src/new.py", "src/pay.py"],
             "reviewers": ["sam"],
             "private": False,
+            "readers": "people with access to the repository",
             "facts": {
                 "repository": "acme/app",
                 "base": "main",

@@ -52,6 +52,7 @@ def test_jira_issue_is_read_as_text_with_comments_oldest_first() -> None:
         ]
         assert read.summary == "read OPS-7 with 2 comments"
         assert read.details["private"] is False
+        assert "readers" not in read.details
         assert read.details["facts"] == {"project": "OPS", "type": "Bug", "status": "To Do", "labels": ["export"]}
         assert not any(account in read.text for account in (ADA, BEN, OWN))
 
@@ -155,6 +156,7 @@ def test_jira_issue_with_a_security_level_is_readable_by_a_run_from_there() -> N
         room.jira.people.comment(ADA, room.issue("OPS-9"), "For admins", visibility="Administrators")
         read = await jira_get_issue.act(API, call_of(room, issue="OPS-9"), GetIssue())
         assert read.details["private"] is True
+        assert read.details["readers"] == "people whom the security level of the issue admits"
         assert "For admins" in read.text
 
     play(story)

@@ -166,6 +166,7 @@ def test_notion_properties_of_every_kind_have_a_value_and_a_line() -> None:
     page = read(properties, [], in_trash=True, public_url="https://acme.notion.site/x")
     assert [one["value"] for one in page.details["properties"].values()] == [value for _, _, value in kinds]
     assert page.details["private"] is False
+    assert "readers" not in page.details
     lines = page.text.splitlines()
     assert {
         "It is in the trash.",
@@ -183,6 +184,7 @@ def test_notion_page_with_missing_or_odd_fields_is_read(junk: Any) -> None:
         {"P": junk, "Q": {"type": "select", "select": junk}}, [{"type": junk}, block("paragraph", {}, 1)], parent=junk
     )
     assert page.details["private"] is True
+    assert page.details["readers"] == "people whom Notion does not name"
     assert page.text.startswith("Notion page “Untitled”")
 
 

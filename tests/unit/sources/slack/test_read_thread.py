@@ -103,7 +103,11 @@ def test_slack_token_is_sent_in_a_header_only() -> None:
 
 @pytest.mark.parametrize("flag", ["is_private", "is_im", "is_mpim", "is_ext_shared"])
 def test_slack_channel_not_declared_public_is_private(flag: str) -> None:
-    assert read(slack({flag: True}, [said("U1", "hi")])).details["private"] is True
+    details = read(slack({flag: True}, [said("U1", "hi")])).details
+    assert details["private"] is True
+    assert details["readers"] == (
+        "the people in a group direct message" if flag == "is_mpim" else "the members of the channel"
+    )
     assert read(slack({"is_channel": False}, [said("U1", "hi")])).details["private"] is True
 
 
