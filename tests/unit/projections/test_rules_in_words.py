@@ -44,7 +44,7 @@ def read(**details: object) -> Entry:
         ("elsewhere", "nor the words of the asker allow the place"),
     ],
 )
-def test_question_says_why_it_was_asked(question: About, because: str) -> None:
+def test_question_names_its_rule(question: About, because: str) -> None:
     for where, line in lines(journal(asked(question))):
         assert because in line, where
         assert line.endswith("what the run had read could be read by all members"), where
@@ -58,7 +58,7 @@ def test_question_says_why_it_was_asked(question: About, because: str) -> None:
         ("bounded", "because `arguments` of the workflow file does not allow these values"),
     ],
 )
-def test_refused_call_says_its_rule_and_who_could_read(code: str, because: str) -> None:
+def test_refused_call_names_its_rule_and_the_readers_of_earlier_reads(code: str, because: str) -> None:
     refused = ToolResult("1.1", "refused", "Not called: …", details={"code": code})
     for where, line in lines(journal(read(readers=UNKNOWN), refused)):
         assert line.endswith(f"{code}; {because}; what the run had read could be read by {UNKNOWN}"), where
@@ -84,7 +84,7 @@ def test_code_of_a_vendor_is_no_rule() -> None:
         ({"readers": "x" * 1_000}, "x" * 100),
     ],
 )
-def test_read_of_a_restricted_place_says_who_could_read_it(details: dict[str, object], readers: str) -> None:
+def test_read_of_a_restricted_place_names_its_readers(details: dict[str, object], readers: str) -> None:
     for where, line in lines(journal(read(**details))):
         assert line.endswith(f"read a page; could be read by {readers}"), where
 
@@ -93,7 +93,7 @@ def test_read_that_all_members_may_make_says_nothing_of_readers() -> None:
     assert all(line.endswith("read a page") for _, line in lines(journal(read(private=False))))
 
 
-def test_run_that_began_in_a_private_place_says_so_at_its_start_and_at_each_refusal() -> None:
+def test_private_run_names_the_readers_of_its_place_at_its_start_and_at_a_refusal() -> None:
     there = "could be read by people who can read the place where the run began"
     assert about(project(journal(private=True))[0]) == there
     refused = ToolResult("1.1", "refused", "Not called: …", details={"code": "stays_private"})
