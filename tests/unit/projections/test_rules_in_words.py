@@ -89,7 +89,7 @@ def test_read_of_a_restricted_place_names_its_readers(details: dict[str, object]
         assert line.endswith(f"read a page; could be read by {readers}"), where
 
 
-def test_read_that_all_members_may_make_says_nothing_of_readers() -> None:
+def test_read_that_all_members_may_make_names_no_readers() -> None:
     assert all(line.endswith("read a page") for _, line in lines(journal(read(private=False))))
 
 
