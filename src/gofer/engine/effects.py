@@ -25,8 +25,10 @@ from typing import Literal, TypeVar
 from typing_extensions import override
 
 from gofer.journal.purposes import is_own
+from gofer.tools.contained import bug_of, checked, contained, logged_bug
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
-from gofer.values.errors import Access, ConfigError, Fenced, GoferError, TemporaryError, ToolError, Unwritten, fault
+from gofer.values.errors import Access, ConfigError, Fenced, GoferError, TemporaryError, ToolError, Unwritten
+from gofer.values.foreign_code import RAISED, is_from_outside
 from gofer.values.outside import Clock, Http, HttpRequest, HttpResponse, TooLarge
 
 ATTEMPTS = 3
@@ -51,6 +53,8 @@ class Patience:
     """First pause before a failed attempt is repeated; each further pause is four times as long."""
     pause: float = 60.0
     """First wait of a run when no model answers or a system is down. Each further wait for models is twice as long."""
+    blocking: float = 5.0
+    """Longest time that a tool may hold up the event loop before the log names the tool."""
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits for seconds between two attempts. An eval moves its clock instead."""
 
@@ -192,21 +196,22 @@ async def carry_out(
     `doubt` says why an earlier attempt may have had its effect; it is empty for a new call. A call that is no longer
     `wanted` is looked for, and not attempted again.
     """
+    patience = permit.patience
     guarded = replace(call, http=PermittedHttp(call.http, permit))
     match tool.effect:
         case "read":
-            return await _repeated(lambda: _attempt(tool, call, arguments), call.clock, permit.patience)
+            return await _repeated(lambda: _attempt(tool, call, arguments, patience), call.clock, patience)
         case "keyed" if wanted:
-            return await _with_key(tool, guarded, arguments, permit.patience, doubt)
+            return await _with_key(tool, guarded, arguments, patience, doubt)
         case "keyed":
             return Unknown("it was not confirmed before the run was stopped")
         case "lookup" if wanted:
             return await _with_look_up(tool, guarded, arguments, permit, fresh=not doubt)
         case "lookup":
-            looked = await _look_up(tool, guarded, arguments, permit.patience)
+            looked = await _look_up(tool, guarded, arguments, patience)
             return looked or Refused("It did not happen, and is not attempted, because the run was cancelled.")
         case "blind" if not doubt:
-            outcome = await _attempt(tool, guarded, arguments)
+            outcome = await _attempt(tool, guarded, arguments, patience)
             if isinstance(outcome, NoAnswer):
                 return Unknown(outcome.reason)
             return outcome
@@ -255,7 +260,7 @@ async def _with_key(
         doubts.append(doubt)
 
     async def attempt() -> Done | Refused | Later | NoAnswer:
-        outcome = await _attempt(tool, call, arguments)
+        outcome = await _attempt(tool, call, arguments, patience)
         if isinstance(outcome, NoAnswer):
             doubts.append(outcome.reason)
         return outcome
@@ -270,22 +275,26 @@ async def _with_key(
         case NoAnswer(is_outage=True, reason=reason, retry_after=seconds):
             return Later(reason, "", seconds, in_doubt=True, cause="outage")
         case Refused(text=reason) | NoAnswer(reason=reason):
-            return Unknown(f"{doubts[0]}; then: {reason}")
+            return Unknown("; then: ".join(dict.fromkeys((doubts[0], reason))))
 
 
 async def _with_look_up(
     tool: AnyTool, call: Call, arguments: Arguments, permit: Permit, *, fresh: bool
-) -> Done | Refused | Later | Unknown:
+) -> Done | Refused | Later | NoAnswer | Unknown:
+    first = None
     if fresh:
-        first = await _attempt(tool, call, arguments)
+        first = await _attempt(tool, call, arguments, permit.patience)
         if not isinstance(first, NoAnswer):
             return first
         await permit.patience.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
     if found := await _look_up(tool, call, arguments, permit.patience):
         return found
+    if first is not None and first.code == "fault":
+        # It certainly did not happen, and the bug is still there.
+        return first
     # An owner that takes over from here on has to wait again before it looks.
     await permit.renew()
-    again = await _attempt(tool, call, arguments)
+    again = await _attempt(tool, call, arguments, permit.patience)
     if not isinstance(again, NoAnswer):
         return again
     await permit.patience.sleep(max(tool.in_doubt.settle, permit.patience.inflight))
@@ -300,7 +309,7 @@ async def _look_up(
     tool: AnyTool, call: Call, arguments: Arguments, patience: Patience
 ) -> Done | Later | Unknown | None:
     """Look for our marker: return Done if it is there, None if it is not, Later in an outage, Unknown otherwise."""
-    looked = await _repeated(lambda: _look_up_once(tool, call, arguments), call.clock, patience)
+    looked = await _repeated(lambda: _look_up_once(tool, call, arguments, patience), call.clock, patience)
     match looked:
         case NoAnswer(is_outage=True, reason=reason, retry_after=seconds):
             return Later(reason, "", seconds, in_doubt=True, cause="outage")
@@ -310,12 +319,16 @@ async def _look_up(
             return looked
 
 
-async def _look_up_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Later | Unknown | NoAnswer | None:
-    if tool.in_doubt.look is None:
+async def _look_up_once(
+    tool: AnyTool, call: Call, arguments: Arguments, patience: Patience
+) -> Done | Later | Unknown | NoAnswer | None:
+    look = tool.in_doubt.look
+    if look is None:
         return Unknown("its tool cannot look up its effect")
     try:
         async with asyncio.timeout(tool.timeout):
-            found = await tool.in_doubt.look(call, arguments)
+            found = await contained(tool.name, lambda: look(call, arguments), patience.blocking)
+        return None if found is None else Done(checked(found))
     except ToolError as error:
         if error.retry_after:
             return Later(error.message_to_model, error.code, error.retry_after, in_doubt=True)
@@ -326,11 +339,11 @@ async def _look_up_once(tool: AnyTool, call: Call, arguments: Arguments) -> Done
         return _no_answer(tool, error)
     except GoferError:
         raise
-    except Exception as error:  # noqa: BLE001 - a bug of a tool must not end the run
-        return Unknown(f"the look-up of its effect failed: {type(error).__name__}")
-    if found is None:
-        return None
-    return Done(found)
+    except RAISED as error:
+        if is_from_outside(error):
+            raise
+        # A bug of a tool must not end the run.
+        return Unknown(f"the look-up of its effect failed: {bug_of(error)}")
 
 
 async def _repeated(attempt: Callable[[], Awaitable[T | NoAnswer]], clock: Clock, patience: Patience) -> T | NoAnswer:
@@ -349,10 +362,12 @@ async def _repeated(attempt: Callable[[], Awaitable[T | NoAnswer]], clock: Clock
     raise AssertionError("the last attempt returns")
 
 
-async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Refused | Later | NoAnswer:
+async def _attempt(
+    tool: AnyTool, call: Call, arguments: Arguments, patience: Patience
+) -> Done | Refused | Later | NoAnswer:
     try:
         async with asyncio.timeout(tool.timeout):
-            return Done(await tool.act(call, arguments))
+            return Done(checked(await contained(tool.name, lambda: tool.act(call, arguments), patience.blocking)))
     except ToolError as error:
         if error.retry_after:
             return Later(error.message_to_model, error.code, error.retry_after)
@@ -365,10 +380,12 @@ async def _attempt(tool: AnyTool, call: Call, arguments: Arguments) -> Done | Re
         # A store refused the tool. The operator can change this while the run waits, as in an outage.
         _log.error("tool %s failed: %s", tool.name, error)
         return NoAnswer(str(error))
-    except Exception as error:  # noqa: BLE001
-        # A bug of a tool must not end the run. The text of the error may hold contents, so only its type is logged.
-        _log.error("tool %s failed with %s", tool.name, fault(error))
-        return NoAnswer(f"the tool failed with {type(error).__name__}", code="fault")
+    except RAISED as error:
+        if is_from_outside(error):
+            raise
+        # A bug of a tool must end neither the run nor the process.
+        _log.error("tool %s failed with %s", tool.name, logged_bug(error))
+        return NoAnswer(f"the tool failed with {bug_of(error)}", code="fault")
 
 
 def _no_answer(tool: AnyTool, error: TemporaryError | TimeoutError) -> NoAnswer:

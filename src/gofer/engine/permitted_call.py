@@ -10,6 +10,7 @@ from gofer.tools.places import Place
 from gofer.tools.readable import Readable
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
+from gofer.values.foreign_code import RAISED, is_from_outside, of_kind
 
 OUTAGE = 1_800.0
 """Total seconds that a run waits for a system that does not answer, for one call that it needs."""
@@ -63,8 +64,11 @@ class Permitted:
     def destination(self) -> str:
         """The object that the call acts on; ANYWHERE if the tool's own function fails."""
         try:
-            return self.tool.target.destination(self.arguments)
-        except Exception:  # noqa: BLE001 - a bug of a tool must not end the run
+            return of_kind(self.tool.target.destination(self.arguments), str)
+        except RAISED as error:
+            # A bug of a tool must not end the run.
+            if is_from_outside(error):
+                raise
             return ANYWHERE
 
     def place(self, event: Event) -> Place | None:
@@ -75,10 +79,12 @@ class Permitted:
         if self.tool.target.where is None:
             return None
         try:
-            return self.tool.target.where(event, self.arguments)
+            return of_kind(self.tool.target.where(event, self.arguments), Place)
         except ToolError:
             raise
-        except Exception as error:
+        except RAISED as error:
+            if is_from_outside(error):
+                raise
             # A bug of a tool must not end the run.
             text = f"{self.tool.name} was not called: its place cannot be determined ({type(error).__name__})."
             raise ToolError(text, code="no_place") from error

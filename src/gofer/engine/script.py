@@ -13,6 +13,7 @@ from gofer.engine.working_step import WorkingStep
 from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import as_object
 from gofer.values.errors import GoferError
+from gofer.values.foreign_code import is_from_outside
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.output import problems, read_answer
 from gofer.workflows.schema import Limits, Workflow
@@ -88,11 +89,13 @@ async def _call(run: ScriptRun, script: Script) -> object:
         if not inspect.iscoroutinefunction(function):
             raise ScriptFailed(f"{script.file} has no `async def {ENTRY}(run)`")
         return await function(run)
-    except (ScriptFailed, Halted, asyncio.CancelledError, KeyboardInterrupt):
+    except (ScriptFailed, Halted, asyncio.CancelledError):
         raise
     except SystemExit as error:
         raise ScriptFailed(f"{place_of(error, script)} called exit") from error
     except BaseException as error:
+        if is_from_outside(error):
+            raise
         error_text = " ".join(str(error).split())[:_QUOTED]
         raise ScriptFailed(f"{place_of(error, script)}{_kind(error)}", error_text) from error
 

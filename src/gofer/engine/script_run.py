@@ -37,6 +37,7 @@ from gofer.tools.definition import Provenance
 from gofer.values.canonical_json import encode
 from gofer.values.errors import RunStopped, ToolError
 from gofer.values.events import Event
+from gofer.values.foreign_code import is_from_outside
 from gofer.workflows.bundle import Bundle
 from gofer.workflows.script_module import file_of
 from gofer.workflows.script_source import Script
@@ -231,8 +232,11 @@ class ScriptRun(Run):
         _BRANCH.set(part)
         try:
             result = await work
-        except SystemExit as error:
-            raise RuntimeError("it called exit") from error
+        except (SystemExit, KeyboardInterrupt) as error:
+            # In a task, either of them would end the whole event loop.
+            if is_from_outside(error):
+                raise
+            raise RuntimeError(f"it raised {type(error).__name__}") from error
         finally:
             self._branches -= 1
             self._check_stuck()

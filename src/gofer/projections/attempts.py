@@ -9,7 +9,7 @@ from dataclasses import dataclass
 SUSPECT = 2
 """Crashed owners after which the run itself may be the cause, so that a worker runs only one such run at a time."""
 CRASHES = 5
-"""Crashed owners in a row without progress, after which a run is poison."""
+"""Owners in a row without progress that crashed or stopped in the middle of a call, after which a run is poison."""
 UNREAD = 10
 """Owners in a row that crashed before they had read the journal, after which no further owner tries."""
 UNSTORED = 20
@@ -25,7 +25,7 @@ class Attempts:
     unread: int = 0
     """Owners that crashed before they had read the journal; a memo counts them. The last one may have crashed later."""
     crashed: int = 0
-    """Owners that crashed after they had taken the run over; the journal counts them."""
+    """Owners that crashed once they had the run, or left in the middle of a call; the journal counts them."""
     unstored: int = 0
     """Owners that left because a store refused to write; the journal counts them."""
 

@@ -351,7 +351,9 @@ def _change_owner(state: Progress, at: int, change: e.RunOwned | e.RunParked | e
             # Waiting for requests of a crashed owner is no progress.
             state.quiet_until = quiet_until
         case e.RunHandedOver(reason="interrupted"):
-            state.attempts = replace(state.attempts, unstored=state.attempts.unstored + 1)
+            # A call whose workers all stop in its middle may be what stops them.
+            crashed = state.attempts.crashed + bool(state.in_doubt)
+            state.attempts = replace(state.attempts, crashed=crashed, unstored=state.attempts.unstored + 1)
         case e.RunParked() | e.RunHandedOver():
             _reset_attempts(state)
 

@@ -4,7 +4,7 @@ import contextlib
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
@@ -12,9 +12,11 @@ from typing import cast
 from pydantic import ConfigDict
 
 from gofer.tools.company_http import hosts_in, hosts_of, within
+from gofer.tools.contained import Misbehaved, has_half_character
 from gofer.tools.declare import AnyDeclaration, ToolDeclaration, ToolVariables, Variables
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 from gofer.values.errors import ConfigError, ToolError
+from gofer.values.foreign_code import RAISED, is_from_outside
 from gofer.workflows.file_text import read_text
 from gofer.workflows.script_module import Modules, file_of, line_of
 
@@ -22,6 +24,7 @@ FOLDER = "tools"
 """The folder of the tools, beside the folder of the workflow files."""
 _DECLARED = re.compile(r"^@[\w.]*tool\b.*?^(?:async +)?def +(\w+)", re.MULTILINE | re.DOTALL)
 """A tool in the text of a module that cannot be imported."""
+Act = Callable[[Call, Arguments], Awaitable[ToolResult]]
 _SAID = 300
 """The most characters of an error that a sentence quotes."""
 
@@ -81,11 +84,28 @@ class CompanyTool:
         if look is not None:
             tool = replace(tool, in_doubt=replace(tool.in_doubt, look=within(look, *hosts)))
         target = replace(tool.target, reach=True)
-        return replace(tool, act=within(tool.act, *hosts), target=target, unusable=self.unusable)
+        return replace(tool, act=_strict(within(tool.act, *hosts)), target=target, unusable=self.unusable)
 
     def as_unusable(self, reason: str) -> "CompanyTool":
         """Return the tool in a form that runs without its module and refuses each call for a reason."""
         return replace(self, declared=_stand_in(self.name, reason), unusable=reason)
+
+
+def _strict(act: Act) -> Act:
+    """Return the function of a tool, as one that raises Misbehaved for odd errors, and texts that no file can have."""
+
+    async def checked(call: Call, arguments: Arguments) -> ToolResult:
+        try:
+            result = await act(call, arguments)
+        except BaseException as error:
+            if isinstance(error, RAISED) or is_from_outside(error):
+                raise
+            raise Misbehaved(f"it raised {type(error).__name__}") from error
+        if has_half_character(result):
+            raise Misbehaved("it returned text with a lone surrogate, which is half of a character")
+        return result
+
+    return checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +200,11 @@ def _declared(modules: Modules, module: str, texts: Mapping[str, str]) -> Sequen
         # Commands print JSON on stdout.
         with contextlib.redirect_stdout(sys.stderr):
             values = vars(modules.load(module)).values()
-    except (KeyboardInterrupt, UnusableTool):
+    except UnusableTool:
         raise
     except BaseException as error:
+        if is_from_outside(error):
+            raise
         # A module may also leave the process or cancel its task.
         raise _unusable(error, module, texts) from error
     declared = [cast(AnyDeclaration, value) for value in values if isinstance(value, ToolDeclaration)]

@@ -20,6 +20,7 @@ from gofer.values.addresses import NONE_LIVE, Live
 from gofer.values.canonical_json import as_object, encode
 from gofer.values.errors import ConfigError, ToolError
 from gofer.values.events import Actor
+from gofer.values.foreign_code import RAISED, is_from_outside
 from gofer.values.messages import Media
 from gofer.values.messages import arguments as written
 from gofer.values.missing import Missing
@@ -361,6 +362,12 @@ class Tool(Generic[A]):
         except ValidationError as error:
             wrong = sentences(parameters_of(self.arguments), value, error.errors())
             raise ToolError(f"{self.name} was not called: {wrong} Correct the arguments and call again.") from error
+        except RAISED as error:
+            if is_from_outside(error):
+                raise
+            # A bug in the argument class of a tool must not end the run.
+            text = f"{self.name} was not called: the check of its arguments failed with {type(error).__name__}."
+            raise ToolError(text, code="fault") from error
 
     @property
     def parameters(self) -> Sequence[str]:

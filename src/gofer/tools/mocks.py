@@ -28,9 +28,11 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, model
 from typing_extensions import override
 
 from gofer.tools.company import FOLDER
+from gofer.tools.contained import checked
 from gofer.tools.definition import AnyTool, Arguments, Call, ToolResult
 from gofer.values.canonical_json import as_object, not_json
 from gofer.values.errors import ConfigError, TemporaryError, ToolError
+from gofer.values.foreign_code import RAISED, is_from_outside
 from gofer.values.outside import Http, HttpRequest, HttpResponse
 from gofer.workflows.form_parts import Strict
 from gofer.workflows.routes import fits
@@ -126,10 +128,12 @@ class MockedSystems:
         # The mock works on a copy, so that neither a refusal nor another play sees half of a change.
         state = copy.deepcopy(self.states.get(tool.system_key, {}))
         try:
-            result = tool.mock(replace(call, run=replace(call.run, state=state)), arguments)
+            result = checked(tool.mock(replace(call, run=replace(call.run, state=state)), arguments))
         except (ToolError, TemporaryError):
             raise
-        except Exception as error:
+        except RAISED as error:
+            if is_from_outside(error):
+                raise
             sentence = (
                 f"{_place_in(error)}The mock of {tool.name} failed with {type(error).__name__}: {error}. Correct it."
             )
@@ -165,7 +169,7 @@ def kept_systems(world: Mapping[str, object], simulators: Collection[str]) -> Mo
     return MockedSystems(states)
 
 
-def _place_in(error: Exception) -> str:
+def _place_in(error: BaseException) -> str:
     """Return `tools/<module>.py:<line>: ` of the innermost line of a company's tool in an error; empty without one."""
     frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename.startswith(f"{FOLDER}/")]
     return "".join(f"{one.filename}:{one.lineno}: " for one in frames[-1:])

@@ -1,12 +1,13 @@
 import asyncio
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from gofer.engine.effects import LastFrame, Patience, Permit, PermittedHttp
 from gofer.engine.model_order import Parked
 from gofer.engine.permitted_call import Permitted
-from gofer.journal.entries import PermitRenewed, RunCancelled, RunOwned, ToolCall, ToolResult, ToolUnknown
+from gofer.journal.entries import Effect, PermitRenewed, RunCancelled, RunOwned, ToolCall, ToolResult, ToolUnknown
 from gofer.journal.log import Pen, open_journal
 from gofer.stores.memory.journal import MemoryStore
 from gofer.tools.definition import Call, InDoubt, Tool
@@ -117,6 +118,42 @@ async def test_call_that_a_store_refuses_waits_for_the_permission(caplog: pytest
     outcome = await outcome_of(made, "keyed")
     assert isinstance(outcome, ToolResult)
     assert outcome.status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (SystemExit(1), "the tool failed with a bug (it called exit)"),
+        (KeyboardInterrupt(), "the tool failed with a bug (it raised KeyboardInterrupt)"),
+        (asyncio.CancelledError(), "the tool failed with CancelledError"),
+        (KeyError("x"), "the tool failed with KeyError"),
+    ],
+)
+@pytest.mark.parametrize("effect", ["read", "keyed", "lookup", "blind"])
+async def test_bug_of_a_tool_is_one_failed_call_at_once(effect: Effect, error: BaseException, said: str) -> None:
+    made = memory_run()
+
+    async def act(call: Call, arguments: Said) -> Result:
+        raise error
+
+    made.tool(effect, effect, act)
+    outcome = await outcome_of(made, effect)
+    assert outcome.text.count(said) == 1
+    assert made.acted == [f"{effect}:it"]
+    # A look finds out that it did not happen; nothing finds that out for the others.
+    assert isinstance(outcome, ToolResult) == (effect in ("read", "lookup"))
+
+
+async def test_forgotten_return_of_a_tool_is_one_failed_call_at_once() -> None:
+    made = memory_run()
+
+    async def act(call: Call, arguments: Said) -> Result:
+        return cast(Result, None)
+
+    made.tool("read", "read", act)
+    outcome = await outcome_of(made, "read")
+    assert "a bug (it returned None instead of a ToolResult, as if a `return` were missing)" in outcome.text
+    assert made.acted == ["read:it"]
 
 
 async def test_unconfirmed_blind_call_is_unknown_and_blocks_the_tool_for_the_destination() -> None:

@@ -92,6 +92,9 @@ async def test_uncaught_tool_failure_ends_the_run_with_the_script_line() -> None
     )
 
 
+FIFTH_LINE = "coordinators/s.py:5"
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -100,11 +103,16 @@ async def test_uncaught_tool_failure_ends_the_run_with_the_script_line() -> None
         ("class Odd(BaseException): pass\nraise Odd", "coordinators/s.py:5 failed with Odd"),
         ("import asyncio\nraise asyncio.CancelledError", "coordinators/s.py cancelled itself"),
         ("raise SystemExit(3)", "coordinators/s.py:4 called exit"),
+        ("raise KeyboardInterrupt", "coordinators/s.py:4 failed with KeyboardInterrupt"),
         ("return {}", "coordinators/s.py returned a dict instead of text or None"),
         ('return "x" * 300_000', "coordinators/s.py returned 300000 characters, and an answer has at most 200000"),
         ('await run.call("look", text={1})', "coordinators/s.py:4 failed with TypeError"),
         ('await run.call("look", text="x" * 300_000)', "coordinators/s.py:4 failed with ValueError"),
         ("async def f(): raise SystemExit\nawait run.gather(f())", "coordinators/s.py:5 failed with RuntimeError"),
+        (
+            "async def f(): raise KeyboardInterrupt\nawait run.gather(f())",
+            "coordinators/s.py:5 failed with RuntimeError",
+        ),
     ],
 )
 async def test_script_error_ends_the_run_with_one_sentence(body: str, reason: str) -> None:

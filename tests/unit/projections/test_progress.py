@@ -112,6 +112,14 @@ def test_owner_followed_by_another_without_progress_counts_as_crashed() -> None:
         assert project(RunOwned(), left, RunOwned(), left, RunOwned()).attempts.crashed == 0
 
 
+def test_hand_over_in_the_middle_of_a_call_counts_as_a_crash() -> None:
+    left = (ToolCall("1.0", "t", "read", {}), RunHandedOver("interrupted"), RunOwned(), RunHandedOver("interrupted"))
+    assert project(RunOwned(), *left).attempts.crashed == 2
+    assert project(RunOwned(), *left, ToolResult("1.0", "ok", "x")).attempts.crashed == 0
+    # Without a call in progress it says nothing about the run.
+    assert project(RunOwned(), RunHandedOver("interrupted")).attempts.crashed == 0
+
+
 def test_released_run_uses_no_time_and_is_parked_until_owned_again() -> None:
     state = project(RunOwned(), RunHandedOver(), RunOwned())
     assert (state.owned_ms(3_000), state.owned_ms(4_500)) == (1_000, 2_500)

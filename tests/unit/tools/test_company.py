@@ -9,6 +9,7 @@ import pytest
 from gofer.app.settings import read_settings
 from gofer.app.toolbox import build_tools, unset
 from gofer.tools.company import load_company, unusable_tools
+from gofer.tools.contained import Misbehaved
 from gofer.tools.definition import Call, Provenance
 from gofer.values.errors import ToolError
 from gofer.values.outside import HttpRequest, HttpResponse
@@ -139,6 +140,7 @@ async def weather_today(call: Call, arguments: Nothing) -> ToolResult:
         ("\n\ndef reach(:\n", "tools/pager.py:3: SyntaxError: invalid syntax (pager.py, line 3)"),
         ("import crm_client\n", "tools/pager.py:1: ModuleNotFoundError: No module named 'crm_client'"),
         ("import asyncio\nraise asyncio.CancelledError\n", "tools/pager.py:2: CancelledError: "),
+        ("raise KeyboardInterrupt\n", "tools/pager.py:1: KeyboardInterrupt: "),
         ("raise ValueError('one\\ntwo')\n", "tools/pager.py:1: ValueError: one two"),
     ],
 )
@@ -177,3 +179,17 @@ def test_module_that_prints_leaves_stdout_to_the_command(tmp_path: Path, capsys:
     load_company(company(tmp_path, other=f"{OTHER}\nprint('loaded')\n"))
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "loaded\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('return ToolResult("\\ud800", "s")', "it returned text with a lone surrogate, which is half of a character"),
+        ('raise type("Odd", (BaseException,), {})', "it raised Odd"),
+    ],
+)
+def test_company_tool_with_an_odd_outcome_has_a_bug(tmp_path: Path, body: str, said: str) -> None:
+    (declared,) = load_company(company(tmp_path, other=OTHER.replace('return ToolResult("Rain.", "rain")', body)))
+    tool = declared.bind({})
+    with pytest.raises(Misbehaved, match=said):
+        asyncio.run(tool.act(call_over(Sent()), tool.parse({})))
