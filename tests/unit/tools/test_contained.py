@@ -52,7 +52,7 @@ async def test_end_of_the_process_is_a_failure_of_the_code(
         await contained("phone_check", code, 60)
 
 
-async def test_contained_code_waits_and_gets_errors_where_it_waits() -> None:
+async def test_contained_code_waits_and_gets_errors_at_its_waits() -> None:
     async def waits() -> ToolResult:
         try:
             await asyncio.wait_for(asyncio.Event().wait(), 0.001)
@@ -93,7 +93,7 @@ class Noted(logging.Handler):
         self.logged.set()
 
 
-async def test_tool_that_holds_up_the_event_loop_is_named_while_it_does() -> None:
+async def test_tool_that_holding_up_the_event_loop_is_named_meanwhile() -> None:
     noted = Noted()
     logging.getLogger("gofer.tools.contained").addHandler(noted)
 
