@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gofer.journal.coordination import DAY_MS, Head, InboxItem, Retention, Spent, Usage
+from gofer.journal.coordination import DAY_MS, Head, InboxItem, Mark, Retention, Spent, Usage
 from gofer.journal.head_facts import HeadFacts, ToolCount, decode, encode
 from gofer.journal.store import PAGE, Store
 from gofer.stores.aws.journal import DynamoStore
@@ -25,7 +25,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         yield made
 
 
-FACTS = encode(HeadFacts(person="ada", channel="payments", llm_calls=2, tools={"slack_read": ToolCount(3, 1)}))
+KNOWN = HeadFacts(person="ada", channel="payments", llm_calls=2, tools={"slack_read": ToolCount(3, 1)})
+FACTS = encode(KNOWN)
 
 
 def head(run: str, accepted_at: int, conversation: str = "c1", **changes: object) -> Head:
@@ -119,6 +120,39 @@ async def test_heads_are_listed_newest_first(store: Store) -> None:
     for run, at in (("a", 10), ("c", 30), ("b", 20)):
         await store.create_head(head(run, at))
     assert [item.run for item in await store.heads(2, private=True)] == ["c", "b"]
+
+
+async def test_abandoned_and_rated_runs_are_found_among_all_others(store: Store) -> None:
+    rated = encode(replace(KNOWN, good=1))
+    for run, status, facts in (
+        ("abandoned", "needs_attention", ""),
+        ("retried", "needs_attention", ""),
+        ("deleted", "needs_attention", ""),
+        ("finished", "needs_attention", FACTS),
+        ("rated", "done", rated),
+        ("taken back", "done", rated),
+        ("done", "done", FACTS),
+    ):
+        await store.create_head(head(run, 10, private=run == "abandoned"))
+        await store.put_head(head(run, 10, status=status, private=run == "abandoned", updated_at=20, facts=facts))
+    await store.put_head(head("retried", 10, status="queued", updated_at=30))
+    await store.put_head(head("taken back", 10, status="done", updated_at=20, facts=FACTS))
+    await store.retain("deleted", "due", "deleting")
+    await store.retain("rated", "due", "unseen")
+    assert await marked(store, "abandoned") == ["abandoned"]
+    assert await marked(store, "rated") == ["rated"]
+
+
+async def marked(store: Store, mark: Mark) -> list[str]:
+    return sorted([item.run async for page in store.marked(mark) for item in page])
+
+
+async def test_runs_without_keys_are_told_apart(store: Store) -> None:
+    for run in ("a", "b", "c"):
+        await store.claim(run, b"one", b"key")
+    await store.destroy_key("b")
+    assert list(await store.keyless(["a", "b", "c", "never"])) == ["b", "never"]
+    assert list(await store.keyless([])) == []
 
 
 async def test_private_runs_are_listed_on_request_and_do_not_count_towards_the_limit(store: Store) -> None:

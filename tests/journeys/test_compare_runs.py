@@ -50,7 +50,7 @@ def test_health_of_a_run_is_one_screen_without_its_words(capsys: pytest.CaptureF
     run = run_of(capsys, tmp_path, text="<@U0GOFER0> where is the heronry?")
     code, out, _ = gofer(capsys, "health", run[:8])
     assert (code, len(out.splitlines()) < 30, "heronry" in out) == (0, True, False)
-    assert "no baseline yet; answer-here has 0 other ended runs, and 20 are needed" in out
+    assert "no baseline yet; answer-here has 0 other ended runs among the newest 10,000 runs, and 20 are needed" in out
     assert f"gofer trace {run} --full" in out
     printed = json.loads(gofer(capsys, "health", run, "--json")[1])
     assert list(printed) == ["healthy", "run", "runs", "workflow", "waste", "anomalies"]

@@ -257,6 +257,7 @@ def test_runs_on_aws_are_listed_traced_exported_cancelled_kept_and_purged(
         "forgotten": 0,
         "unseen": 0,
         "oldest_days": 0,
+        "overlooked": 0,
     }
     assert at("trace", "aaaa")[0] == 0
     code, _, err = at("trace", "cccc")

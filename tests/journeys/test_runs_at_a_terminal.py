@@ -130,7 +130,8 @@ def test_purge_deletes_contents_except_of_kept_runs(capsys: pytest.CaptureFixtur
     kept, other = run_json(capsys)["run"], run_json(capsys)["run"]
     assert gofer(capsys, "keep", kept[:8]) == (0, f"The contents of run {kept} are kept.\n", "")
     code, out, _ = gofer(capsys, "purge", "--json")
-    assert (code, json.loads(out)) == (0, {"deleted": 0, "forgotten": 0, "unseen": 0, "oldest_days": 0})
+    nothing = {"deleted": 0, "forgotten": 0, "unseen": 0, "oldest_days": 0, "overlooked": 0}
+    assert (code, json.loads(out)) == (0, nothing)
     code, out, _ = gofer(capsys, "purge", "--older-than", "0")
     assert (code, out) == (0, "Runs with deleted contents: 1. Runs that were removed completely: 0.\n")
     assert gofer(capsys, "trace", kept)[0] == 0
@@ -147,6 +148,7 @@ def test_purge_deletes_contents_except_of_kept_runs(capsys: pytest.CaptureFixtur
         "forgotten": 0,
         "unseen": 0,
         "oldest_days": 0,
+        "overlooked": 0,
     }
 
 

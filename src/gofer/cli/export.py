@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from gofer.app.http import SharedHttp, http_client
@@ -23,8 +23,6 @@ from gofer.values.canonical_json import one_line
 from gofer.values.errors import ConfigError, Corrupt, GoferError, Gone, TemporaryError
 from gofer.values.outside import SystemClock
 
-MOST_RUNS = 10_000
-"""The number of newest runs that `--since` considers."""
 _EXAMPLES = """examples:
   gofer export 3f2a91            send the spans of one run again, unchanged
   gofer export --since 24h       send every finished run that began within a day
@@ -68,14 +66,12 @@ def execute(arguments: argparse.Namespace) -> int:
 async def _export(
     settings: Settings, opened: Operations, runs: Sequence[str], since: float | None, *, printing: bool
 ) -> int:
-    if since is None:
-        heads = [await listed_run(opened.stores.journals, run) for run in runs]
-    else:
-        heads = await _since(opened, since)
+    # All names are looked up before the first run is sent.
+    named = [await listed_run(opened.stores.journals, run) for run in runs]
     totals = _Totals()
     async with http_client(settings.proxies) as client:
         exporter = build_exporter(settings, SharedHttp(client))
-        for head in heads:
+        async for head in _chosen(opened, named, since):
             try:
                 if spans := await _spans(exporter, opened, head.run, named=since is None):
                     totals.add(_print(spans, settings) if printing else await exporter.send(spans))
@@ -102,11 +98,16 @@ async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: boo
         return ()
 
 
-async def _since(opened: Operations, since: float) -> Sequence[Head]:
-    """Return the listed runs that began since a time and have finished, oldest first."""
-    newest = await opened.stores.journals.heads(MOST_RUNS)
-    wanted = [head for head in newest if head.accepted_at >= since * 1000 and head.ended and head.status != "ignored"]
-    return sorted(wanted, key=lambda head: head.accepted_at)
+async def _chosen(opened: Operations, named: Sequence[Head], since: float | None) -> AsyncIterator[Head]:
+    """Yield the named runs, or page by page the listed runs that began since a time and have finished."""
+    for head in named:
+        yield head
+    if since is None:
+        return
+    async for page in opened.stores.journals.listed(int(since * 1000)):
+        for head in page:
+            if head.ended and head.has_contents and head.status != "ignored":
+                yield head
 
 
 @dataclass

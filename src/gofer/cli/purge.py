@@ -17,7 +17,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         f"delete contents of runs that finished over DAYS days ago (default {DAYS}), and of all finished private runs"
     )
     parser.add_argument("--older-than", type=number(0, 36_500), default=DAYS, metavar="DAYS", help=days)
-    parser.add_argument("--json", action="store_true", help="print {deleted, forgotten, unseen, oldest_days} on stdout")
+    parser.add_argument("--json", action="store_true", help="print the same numbers of runs on stdout")
     place_options(parser)
 
 

@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gofer.app.operations import Operations
@@ -28,14 +28,14 @@ from gofer.projections.listing import one_for_each_event, row_of, unlisted_lines
 from gofer.projections.progress import project
 from gofer.projections.tracing.trace import timestamp
 from gofer.runtime.backlog import backlog_lines, read_backlog
+from gofer.runtime.concurrency import each
+from gofer.runtime.retention import ended_runs
 from gofer.values.errors import ConfigError, Corrupt, Gone
 
 STILL_MS = 900_000
 """Milliseconds without a frame after which a run counts as stuck. From the third minute a sweep enqueues it each
 minute."""
 _PAGE = 500
-_NEWEST = 1_000
-"""The number of newest runs among which stuck runs are searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,17 @@ class Stuck:
 
 
 async def find_stuck(opened: Operations) -> Stuck:
-    """Return the stuck runs. Raises TemporaryError."""
+    """Return all stuck runs. Raises TemporaryError."""
+    store = opened.stores.journals
     before = int(opened.clock.now() * 1000) - STILL_MS
-    found = [head for head in await _unfinished(opened, before) if await _is_still(opened, head, before)]
-    found += [head for head in await _abandoned(opened) if await _is_abandoned(opened, head)]
-    found += await opened.stores.journals.ended("deleting", before, _NEWEST)
-    found += [head for head in await _due(opened, before) if await _is_undeleted(opened, head)]
+    # A working run writes frames, but not its row.
+    found = await _those(opened, await _unfinished(opened, before), lambda journal: journal[-1].at < before)
+    # The others need attention because they finished that way.
+    found += await _those(opened, await _abandoned(opened), lambda journal: project(journal).finished is None)
+    found += [head async for page in ended_runs(store, "deleting", before) for head in page]
+    due = [head async for page in ended_runs(store, "due", before, private=True) for head in page]
+    # The contents of a run that became private later stay until they are due.
+    found += await _those(opened, due, lambda journal: project(journal).private)
     known = {head.run: head for head in found}
     public = sorted((head for head in known.values() if not head.private), key=lambda head: head.accepted_at)
     private = sorted(head.run for head in known.values() if head.private)
@@ -73,42 +78,24 @@ async def _unfinished(opened: Operations, before: int) -> Sequence[Head]:
 
 
 async def _abandoned(opened: Operations) -> Sequence[Head]:
-    """Return the newest runs that need attention, including private ones."""
-    heads = await opened.stores.journals.heads(_NEWEST, private=True)
-    return [head for head in heads if head.status == "needs_attention" and head.retention in ("due", "kept")]
+    """Return the runs that seem abandoned, including private ones."""
+    return [head async for page in opened.stores.journals.marked("abandoned") for head in page]
 
 
-async def _due(opened: Operations, before: int) -> Sequence[Head]:
-    """Return finished private runs whose contents were not deleted yet."""
-    return await opened.stores.journals.ended("due", before, _NEWEST, private=True)
+async def _those(
+    opened: Operations, heads: Sequence[Head], is_stuck: Callable[[Sequence[Recorded]], bool]
+) -> list[Head]:
+    """Return the runs whose journals say that they are stuck, and those without a journal that can be read."""
 
+    async def decide(head: Head) -> bool:
+        try:
+            journal = await read_journal(head.run, opened.stores.journals, opened.stores.blobs)
+        except (Corrupt, Gone):
+            return True
+        return not journal or is_stuck(journal)
 
-async def _is_still(opened: Operations, head: Head, before: int) -> bool:
-    """Return whether a run wrote no frame since `before`. A working run writes frames, but not its row."""
-    journal = await _read_run(opened, head)
-    return not journal or journal[-1].at < before
-
-
-async def _is_abandoned(opened: Operations, head: Head) -> bool:
-    """Return whether a run needs attention because no worker could finish it, and not because it finished that way."""
-    journal = await _read_run(opened, head)
-    return not journal or project(journal).finished is None
-
-
-async def _is_undeleted(opened: Operations, head: Head) -> bool:
-    """Return whether the contents of a run should be deleted. Those of a run that became private later stay 30 days."""
-    journal = await _read_run(opened, head)
-    if not journal:
-        return True
-    return project(journal).private
-
-
-async def _read_run(opened: Operations, head: Head) -> Sequence[Recorded]:
-    """Return the journal of a run; empty if it cannot be read."""
-    try:
-        return await read_journal(head.run, opened.stores.journals, opened.stores.blobs)
-    except (Corrupt, Gone):
-        return ()
+    decided = await each(decide, heads)
+    return [head for head, stuck in zip(heads, decided, strict=True) if stuck]
 
 
 _STUCK = "list stuck runs: no progress for 15 minutes, abandoned, or not deleted in time; private runs by id only"

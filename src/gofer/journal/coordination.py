@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from gofer.journal.entries import Status
-from gofer.journal.head_facts import without_tokens
+from gofer.journal.head_facts import decode, without_tokens
 
 HeadStatus = Literal["queued", "running", "parked"] | Status
 RUNNABLE: tuple[HeadStatus, ...] = ("queued", "running")
@@ -17,8 +17,13 @@ UNFINISHED: tuple[HeadStatus, ...] = (*RUNNABLE, "parked")
 
 
 Retention = Literal["due", "kept", "unseen", "deleting", "deleted"]
-"""The retention of the contents of a run: deleted when due, kept at the wish of a person, kept until the owner of its
-workflow has looked at bad feedback, being deleted, or deleted."""
+"""The retention of the contents of a run: deleted when due, kept at the wish of a person, kept for some time until the
+owner of its workflow has looked at bad feedback, being deleted, or deleted."""
+HELD: tuple[Retention, ...] = ("due", "kept", "unseen")
+"""The retentions of a run whose contents are there."""
+
+Mark = Literal["", "abandoned", "rated"]
+"""What lists of a few among many ended runs look for: runs that no worker could finish, and runs with feedback."""
 
 
 ANY_OF_PLACE = "*"
@@ -70,6 +75,20 @@ class Head:
         return self.status not in UNFINISHED
 
     @property
+    def has_contents(self) -> bool:
+        """Whether the contents are there, and no deletion has begun."""
+        return self.retention in HELD
+
+    @property
+    def mark(self) -> Mark:
+        """Why a list of few runs may show the run. A private run that finished may seem abandoned."""
+        if self.status == "needs_attention" and not self.facts:
+            return "abandoned"
+        if self.ended and (facts := decode(self.facts)) is not None and facts.has_feedback:
+            return "rated"
+        return ""
+
+    @property
     def touched_at(self) -> int:
         """The latest time at which the run was accepted, was written or wakes, unix milliseconds."""
         return max(self.accepted_at, self.updated_at, self.wakes_at)
@@ -118,9 +137,9 @@ class Head:
 
 def facts_left(facts: str, retention: Retention) -> str:
     """Return the facts of a head with a retention. Once a deletion begins, no token of a person or a place is left."""
-    if retention in ("deleting", "deleted"):
-        return without_tokens(facts)
-    return facts
+    if retention in HELD:
+        return facts
+    return without_tokens(facts)
 
 
 HOUR_MS = 3_600_000

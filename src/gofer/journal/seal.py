@@ -58,6 +58,6 @@ async def seal_of(run: str, store: Store) -> Seal:
         return Seal(run, key)
     # Deletion marks the head before it destroys the key, so an unmarked head means that the key was lost.
     head = await store.head(root)
-    if head is not None and head.retention in ("due", "kept"):
+    if head is not None and head.has_contents:
         raise Corrupt(f"Run {run} is damaged: its key is missing; restore it from a backup.")
     raise Gone(f"The contents of run {run} were deleted by retention; nothing can bring them back.")

@@ -9,7 +9,7 @@ a frame. The tests of the same names hold for every store (`tests/contracts/`).
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from gofer.journal.coordination import Head, InboxItem, Retention, Spent, Usage
+from gofer.journal.coordination import Head, InboxItem, Mark, Retention, Spent, Usage
 
 PAGE = 1_000
 """The most runs of a page of `Store.listed`."""
@@ -32,6 +32,10 @@ class Store(Protocol):
 
     async def key(self, run: str) -> bytes | None:
         """Return the key of a run, or None if it was destroyed or never existed."""
+        ...
+
+    async def keyless(self, runs: Sequence[str]) -> Sequence[str]:
+        """Return those of some runs that have no key, in the same order."""
         ...
 
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
@@ -67,11 +71,18 @@ class Store(Protocol):
         """
         ...
 
-    def listed(self, since: int) -> AsyncIterator[Sequence[Head]]:
-        """Yield pages of all runs that are not private and were accepted at `since` (unix ms) or later.
+    def listed(self, since: int, *, private: bool = False) -> AsyncIterator[Sequence[Head]]:
+        """Yield pages of all runs that were accepted at `since` (unix ms) or later, private ones only with `private`.
 
         Each run is yielded once, in an order of the store. A page has at most PAGE runs and may be empty. A run that
         changes meanwhile may be yielded as it was before.
+        """
+        ...
+
+    def marked(self, mark: Mark) -> AsyncIterator[Sequence[Head]]:
+        """Yield pages of the ended runs with a mark (`Head.mark`) and contents, also private ones.
+
+        The order is as in `listed`. The reads grow with the runs that have the mark, and not with the others.
         """
         ...
 
@@ -98,10 +109,12 @@ class Store(Protocol):
         """
         ...
 
-    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+    async def ended(
+        self, retention: Retention, before: int, limit: int, *, private: bool = False, after: Head | None = None
+    ) -> Sequence[Head]:
         """Return runs that ended and were last written before `before` (unix ms), oldest first.
 
-        With `private`, return private runs only.
+        With `private`, return private runs only. `after` is the last run of the previous page.
         """
         ...
 

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from gofer.projections.examination.anomalies import MOST_RUNS, Traits, traits
-from gofer.runtime.run_reader import MOST_SEARCHED, Reader, RunReader
+from gofer.projections.examination.anomalies import MOST_RUNS, SEARCHED, Traits, traits
+from gofer.runtime.run_reader import Reader, RunReader
 from gofer.runtime.run_record import RunRecord
 from gofer.values.errors import Corrupt, Gone
 
@@ -17,9 +17,13 @@ async def baseline(runs: RunReader, reader: Reader, workflow: str, *, without: s
     Runs that were ignored did no work and do not count, and damaged or deleted runs cannot be read. Raises
     TemporaryError.
     """
-    heads = await runs.stores.journals.heads(MOST_SEARCHED)
-    ended = [head.run for head in heads if head.workflow == workflow and head.ended and head.status != "ignored"]
-    others = [run for run in ended if run != without][:MOST_RUNS]
+    others: Sequence[str] = ()
+    for most in SEARCHED:
+        heads = await runs.stores.journals.heads(most)
+        ended = [head.run for head in heads if head.workflow == workflow and head.ended and head.status != "ignored"]
+        others = [run for run in ended if run != without][:MOST_RUNS]
+        if len(others) == MOST_RUNS or len(heads) < most:
+            break
     found: list[Traits] = []
     for first in range(0, len(others), _AT_ONCE):
         read = await asyncio.gather(*(_traits(runs, reader, run) for run in others[first : first + _AT_ONCE]))

@@ -57,9 +57,9 @@ async def rated_runs(store: Store) -> Sequence[RatedRun]:
     Only heads are read. Raises TemporaryError.
     """
     found: list[RatedRun] = []
-    async for page in store.listed(0):
+    async for page in store.marked("rated"):
         for head in page:
             facts = decode(head.facts)
-            if facts is not None and facts.has_feedback and head.retention not in ("deleting", "deleted"):
+            if facts is not None and not head.private:
                 found.append(RatedRun(head, facts))
     return sorted(found, key=lambda rated: (not rated.is_unseen, -rated.head.accepted_at, rated.head.run))

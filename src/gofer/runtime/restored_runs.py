@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gofer.journal.conversations import note_conversation
-from gofer.journal.coordination import Head, Retention
+from gofer.journal.coordination import Head
 from gofer.journal.entries import RunAccepted
 from gofer.journal.hidden_runs import is_hidden
 from gofer.journal.log import read_journal
 from gofer.journal.store import Store
 from gofer.projections.progress import project
-from gofer.runtime.restored_memo import mark_held
+from gofer.runtime.concurrency import each
+from gofer.runtime.restored_memo import mark_held, restored_from
 from gofer.stores.one_place import Stores
 from gofer.values.errors import Corrupt, Gone
 from gofer.values.outside import Clock
@@ -53,21 +54,38 @@ class RestoreTimes:
 async def hold_unfinished(stores: Stores, clock: Clock, tokens: Tokens, backup_at: int) -> Held:
     """Hold every run that was unfinished in the backup, and return their new heads.
 
-    A run that lost its key while the backup was made is marked for deletion. Raises TemporaryError.
+    A run that lost its key while the backup was made is marked for deletion. If this was killed, another call with the
+    same `backup_at` does the rest and returns all held runs. Raises TemporaryError.
     """
     store = stores.journals
     times = RestoreTimes(backup_at, int(clock.now() * 1000))
     keyless = await _mark_deleted(store, times.now)
     await _list_claims(stores, tokens, times.now)
+    held = {head.run: head for head in await _held_before(store, backup_at)}
+
+    async def settle(head: Head) -> Head:
+        restored = await _restored_head(head, stores, times)
+        if restored.status == "needs_attention":
+            # The memo comes first, because a run whose head was written is not unfinished for another call.
+            await mark_held(head.run, store, backup_at=backup_at, now=times.now)
+        await store.put_head(restored)
+        return restored
+
+    last: Head | None = None
+    while page := await store.unfinished(_EVER, _BATCH, after=last):
+        restored = await each(settle, page)
+        held |= {head.run: head for head in restored if head.status == "needs_attention"}
+        last = page[-1]
+    return Held(list(held.values()), keyless)
+
+
+async def _held_before(store: Store, backup_at: int) -> Sequence[Head]:
+    """Return the runs that an earlier call held, which was killed."""
     held: list[Head] = []
-    while page := await store.unfinished(_EVER, _BATCH):
-        restored = [await _restored_head(head, stores, times) for head in page]
-        for head in restored:
-            await store.put_head(head)
-        held += [head for head in restored if head.status == "needs_attention"]
-    for head in held:
-        await mark_held(head.run, store, backup_at=backup_at, now=times.now)
-    return Held(held, keyless)
+    async for page in store.marked("abandoned"):
+        times = await each(lambda head: restored_from(head.run, store), page)
+        held += [head for head, at in zip(page, times, strict=True) if at == backup_at]
+    return held
 
 
 def moment(at: int) -> str:
@@ -81,26 +99,29 @@ async def _mark_deleted(store: Store, now: int) -> Sequence[str]:
     Such a run was deleted between the copies of the database and of the keys.
     """
     keyless: list[str] = []
-    for head in await store.heads(_ALL, private=True):
-        if head.retention == "deleted" or await store.key(head.run) is not None:
-            continue
+
+    async def mark(head: Head) -> None:
         if not head.ended:
             await store.put_head(head.now("done", now))
-        due: tuple[Retention, ...] = ("due", "kept")
-        for was in due:
-            await store.retain(head.run, was, "deleting")
-        keyless.append(head.run)
+        await store.retain(head.run, head.retention, "deleting")
+
+    async for page in store.listed(0, private=True):
+        heads = {head.run: head for head in page if head.retention != "deleted"}
+        found = await store.keyless(list(heads))
+        await each(mark, [heads[run] for run in found])
+        keyless += found
     return keyless
 
 
 async def _list_claims(stores: Stores, tokens: Tokens, now: int) -> None:
     """Create the head of every claim that lacks one, because a second delivery of its event would begin the run."""
     store = stores.journals
-    for run in await store.unlisted(_EVER, _ALL):
+
+    async def create_head(run: str) -> None:
         try:
             accepted = (await read_journal(run, store, stores.blobs))[:1]
         except (Corrupt, Gone):
-            continue
+            return
         for recorded in accepted:
             match recorded.entry:
                 case RunAccepted(event=event, workflow=workflow):
@@ -117,6 +138,8 @@ async def _list_claims(stores: Stores, tokens: Tokens, now: int) -> None:
                     await store.create_head(head)
                 case _:
                     continue
+
+    await each(create_head, await store.unlisted(_EVER, _ALL))
 
 
 async def _restored_head(head: Head, stores: Stores, times: RestoreTimes) -> Head:

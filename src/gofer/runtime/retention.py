@@ -1,6 +1,7 @@
 """Retention: deletes the contents of runs in time, in an order that a crash cannot harm.
 
 The contents of a private run are deleted at its end, those of other runs 30 days later, and those of a kept run never.
+Those of a run with bad feedback wait for the owner of its workflow, for at most 90 days after the end.
 The head is marked first. Then the frames of the subagent runs are emptied, because only the journal of the root names
 them, and the key is destroyed. From then on nothing can be read, and the remaining steps only clean up. Each step can
 be repeated, so a deletion that was killed, or that a reader of the log delayed, continues within seconds. Until 30 days
@@ -13,7 +14,7 @@ Some runs are deleted at a time. What one call has no time for is still in the l
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from gofer.journal.child_runs import named_subagents
@@ -30,6 +31,8 @@ from gofer.values.outside import Clock
 
 DAYS = 30
 """Days after its end for which the contents of a run are kept, and at least the positions of its frames."""
+UNSEEN_DAYS = 90
+"""Days after its end for which the contents of a run with bad feedback wait for the owner of its workflow."""
 USAGE_DAYS = 2
 """Days for which the usage of a run is kept for usage limits."""
 ORPHAN_DAYS = 1
@@ -55,9 +58,11 @@ class Purged:
     forgotten: int = 0
     """The number of runs that were removed completely."""
     unseen: int = 0
-    """The number of runs with bad feedback that wait for the owners of their workflows, at most BATCH."""
+    """The number of runs with bad feedback that wait for the owners of their workflows."""
     oldest_days: int = 0
     """The days since the oldest of them ended."""
+    overlooked: int = 0
+    """The number of runs with bad feedback whose owners did not look within UNSEEN_DAYS, and which wait no longer."""
 
     def and_also(self, other: "Purged") -> "Purged":
         """Return the result with the deleted and forgotten runs of another one."""
@@ -65,13 +70,18 @@ class Purged:
 
     @property
     def proposal(self) -> str:
-        """The sentence about runs that wait for their owners; empty if none does."""
-        if not self.unseen:
-            return ""
+        """The sentences about runs that wait for their owners, or waited in vain; empty if there are none."""
+        told: list[str] = []
+        if self.overlooked:
+            runs = counted(self.overlooked, "run")
+            told.append(f"after {UNSEEN_DAYS} days without a look at their bad feedback, {runs} will be deleted")
         age = counted(self.oldest_days, "day")
         if self.unseen == 1:
-            return f"1 run with bad feedback, {age} old, waits for its owner: gofer feedback"
-        return f"{self.unseen:,} runs with bad feedback, the oldest {age} old, wait for their owners: gofer feedback"
+            told.append(f"1 run with bad feedback, {age} old, waits for its owner: gofer feedback")
+        elif self.unseen:
+            runs = f"{self.unseen:,} runs with bad feedback, the oldest {age} old"
+            told.append(f"{runs}, wait for their owners: gofer feedback")
+        return "; ".join(told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,34 +159,49 @@ class Purger:
         await self.stores.journals.expire_memos(now_ms - MEMO_DAYS * DAY_MS)
         await self.stores.journals.drop_orphans(now_ms - ORPHAN_DAYS * DAY_MS)
         await self.stores.queue.purge_dead_letters(self.clock.now() - DAYS * 86_400)
+        waiting = await self._end_waits()
         while self.clock.monotonic() < until:
             batch = await self._delete(await self.due(days))
             if not batch.deleted:
                 break
             done = done.and_also(batch)
+        done = done.and_also(await self._delete_private(until))
         while self.clock.monotonic() < until and (old := await self._forgettable()):
             await self._forget(old)
             done = done.and_also(Purged(forgotten=len(old)))
         if done.forgotten:
             await self.stores.journals.scrub()
-        unseen = await self._unseen()
-        return replace(done, unseen=len(unseen), oldest_days=self._days_since(unseen))
+        return waiting.and_also(done)
 
-    async def _unseen(self) -> Sequence[Head]:
-        """Return runs with bad feedback that their owners have not seen, oldest first.
+    async def _end_waits(self) -> Purged:
+        """Count the runs with bad feedback that wait for their owners, and end the waits of those that are too old.
 
-        A run in a place that became private meanwhile is not listed, so its contents do not wait for a person.
+        A run in a place that became private meanwhile is not listed, so its contents do not wait for a person either.
         """
-        found = await self._ended("unseen", 0)
-        for head in found:
-            if head.private:
-                await self.stores.journals.retain(head.run, "unseen", "due")
-        return [head for head in found if not head.private]
+        now = self._ago(0)
+        waiting = Purged()
+        async for page in ended_runs(self.stores.journals, "unseen", now):
+            old = [head for head in page if not head.private and head.updated_at < self._ago(UNSEEN_DAYS)]
+            over = [head.run for head in page if head.private or head in old]
+            await each(lambda run: self.stores.journals.retain(run, "unseen", "due"), over)
+            ages = [(now - head.updated_at) // DAY_MS for head in page if head.run not in over]
+            waiting = Purged(
+                unseen=waiting.unseen + len(ages),
+                oldest_days=max(waiting.oldest_days, *ages, 0),
+                overlooked=waiting.overlooked + len(old),
+            )
+        return waiting
 
-    def _days_since(self, heads: Sequence[Head]) -> int:
-        """Return the whole days since the first of some runs ended; 0 without runs."""
-        now = int(self.clock.now() * 1000)
-        return max((now - head.updated_at for head in heads), default=0) // DAY_MS
+    async def _delete_private(self, until: float) -> Purged:
+        """Delete the private runs that ended. Runs that became private later stay until they are due."""
+        done = Purged()
+        async for page in ended_runs(self.stores.journals, "due", self._ago(0), private=True):
+            have_ended = await each(self._has_ended, [head.run for head in page])
+            ended = [head for head, has_ended in zip(page, have_ended, strict=True) if has_ended]
+            done = done.and_also(await self._delete(ended))
+            if self.clock.monotonic() >= until:
+                break
+        return done
 
     async def _delete(self, heads: Sequence[Head]) -> Purged:
         """Delete the contents of ended runs, and remove those completely that ended long enough ago."""
@@ -194,10 +219,7 @@ class Purger:
 
     async def due(self, days: int = DAYS) -> Sequence[Head]:
         """Return runs with contents that are due for deletion, at most a batch of each kind."""
-        found = [*await self._ended("deleting", 0), *await self._ended("due", days)]
-        known = {head.run for head in found}
-        private = await self._ended("due", 0, private=True)
-        return [*found, *[head for head in private if head.run not in known and await self._has_ended(head.run)]]
+        return [*await self._ended("deleting", 0), *await self._ended("due", days)]
 
     async def _forgettable(self) -> Sequence[str]:
         """Return deleted runs after DAYS, or else claims of the same age without a head."""
@@ -207,8 +229,8 @@ class Purger:
     def _ago(self, days: int) -> int:
         return int((self.clock.now() - days * 86_400) * 1000) + 1
 
-    async def _ended(self, retention: Retention, days: int, *, private: bool = False) -> Sequence[Head]:
-        return await self.stores.journals.ended(retention, self._ago(days), BATCH, private=private)
+    async def _ended(self, retention: Retention, days: int) -> Sequence[Head]:
+        return await self.stores.journals.ended(retention, self._ago(days), BATCH)
 
     async def _has_ended(self, run: str) -> bool:
         """Return whether the journal of a private run says that it ended; False if this process cannot read it."""
@@ -220,6 +242,16 @@ class Purger:
             return False
         state = progress.project(entries)
         return state.finished is not None and state.private
+
+
+async def ended_runs(
+    store: Store, retention: Retention, before: int, *, private: bool = False
+) -> AsyncIterator[Sequence[Head]]:
+    """Yield all pages of `Store.ended`."""
+    last: Head | None = None
+    while page := await store.ended(retention, before, BATCH, private=private, after=last):
+        yield page
+        last = page[-1]
 
 
 async def delete_or_leave(run: str, stores: Stores) -> None:

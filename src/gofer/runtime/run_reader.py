@@ -215,7 +215,10 @@ async def listed_run(store: Store, prefix: str) -> Head:
     if len(found) > 1:
         raise Ambiguous(prefix, len(found))
     if not found:
-        raise ConfigError(f"There is no run {prefix!r}; `gofer runs` lists the newest runs.")
+        problem = f"There is no run {prefix!r}; `gofer runs` lists the newest runs."
+        if len(prefix) < RUN_ID:
+            problem = f"{problem} Only a whole id finds a run behind the newest {MOST_SEARCHED:,}."
+        raise ConfigError(problem)
     return found[0]
 
 

@@ -34,7 +34,7 @@ class RunReadings:
 
     async def record(self, head: Head) -> RunRecord | None:
         """Return a run as the reader may see it; None if it is hidden, cannot be read, or the limit is reached."""
-        if head.retention in ("deleting", "deleted"):
+        if not head.has_contents:
             self.damaged.add(head.run)
             return None
         if not self.left:

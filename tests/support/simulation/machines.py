@@ -125,8 +125,10 @@ class MachineStore:
     async def unfinished(self, before: int, limit: int, *, after: Head | None = None) -> Sequence[Head]:
         return await self._io(lambda: self._store.unfinished(before, limit, after=after))
 
-    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
-        return await self._io(lambda: self._store.ended(retention, before, limit, private=private))
+    async def ended(
+        self, retention: Retention, before: int, limit: int, *, private: bool = False, after: Head | None = None
+    ) -> Sequence[Head]:
+        return await self._io(lambda: self._store.ended(retention, before, limit, private=private, after=after))
 
     async def open_runs(self, conversations: str) -> AsyncIterator[Sequence[Head]]:
         async def read() -> list[Sequence[Head]]:

@@ -81,6 +81,15 @@ async def test_abandoned_run_is_stuck_and_a_finished_run_that_needs_attention_is
     assert await desk.runs() == (["public"], ["abandoned"])
 
 
+async def test_abandoned_run_is_stuck_behind_many_newer_runs() -> None:
+    desk = Desk()
+    await desk.run("abandoned", "needs_attention", private=False)
+    for n in range(1_500):
+        at = desk.now + n
+        await desk.store.create_head(Head(f"r{n}", "w", f"c:{n}", at, "done", private=False, updated_at=at))
+    assert await desk.runs() == (["abandoned"], [])
+
+
 async def test_run_with_an_unreadable_journal_is_stuck() -> None:
     desk = Desk()
     await desk.run("damaged", "needs_attention")

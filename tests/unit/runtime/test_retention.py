@@ -320,11 +320,13 @@ class DamagedRows(MemoryStore):
 
     damaged = True
 
-    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+    async def ended(
+        self, retention: Retention, before: int, limit: int, *, private: bool = False, after: Head | None = None
+    ) -> Sequence[Head]:
         if self.damaged:
             self.damaged = False
             raise Corrupt("gofer.db cannot be read; stop Gofer and restore the file from a backup.")
-        return await super().ended(retention, before, limit, private=private)
+        return await super().ended(retention, before, limit, private=private, after=after)
 
 
 async def test_purge_continues_after_a_corrupt_read(caplog: pytest.LogCaptureFixture) -> None:
@@ -444,6 +446,30 @@ async def test_memos_are_purged_after_a_year() -> None:
     archive.clock.advance(1)
     await Purger(Stores(archive.store, archive.blobs, MemoryQueue(archive.clock)), archive.clock).purge()
     assert await archive.store.memo("k") is None
+
+
+async def test_wait_of_bad_feedback_ends_ninety_days_after_the_run() -> None:
+    made = Archive()
+    await made.add(retention="unseen")
+    assert (await made.purge(after=89.9), await made.contents()) == (Purged(unseen=1, oldest_days=89), "there")
+    purged = await made.purge(after=0.1)
+    assert (purged, await made.contents()) == (Purged(1, 1, overlooked=1), "forgotten")
+    assert purged.proposal == "after 90 days without a look at their bad feedback, 1 run will be deleted"
+
+
+async def test_all_runs_with_bad_feedback_are_counted() -> None:
+    made = await due_heads(2 * BATCH + 5, retention="unseen")
+    assert await made.purge() == Purged(unseen=2 * BATCH + 5, oldest_days=31)
+
+
+async def test_private_run_is_deleted_behind_many_that_became_private_later() -> None:
+    made = Archive()
+    for n in range(BATCH + 1):
+        await made.add(f"hidden{n}")
+        await made.store.hide(f"hidden{n}")
+    made.clock.advance(1.0)
+    await made.add("z", private=True)
+    assert (await made.purge(), await made.contents("z")) == (Purged(1, 0), "deleted")
 
 
 async def test_run_with_bad_feedback_is_proposed_and_deleted_only_after_its_owner_looked() -> None:

@@ -63,11 +63,8 @@ async def _delete(runs: Sequence[str], operations: Operations) -> None:
 
 async def _check_keys(store: Store) -> None:
     """Raise ConfigError if no run has a key, because the wrong table of keys would delete every run."""
-    heads = [head for head in await store.heads(_SAMPLE, private=True) if head.retention not in ("deleting", "deleted")]
-    for head in heads:
-        if await store.key(head.run) is not None:
-            return
-    if heads:
+    heads = [head for head in await store.heads(_SAMPLE, private=True) if head.has_contents]
+    if heads and len(await store.keyless([head.run for head in heads])) == len(heads):
         raise ConfigError(
             "The table of keys has no key of the newest runs; correct ExistingKeysTable and deploy, "
             "or the contents of all runs would be deleted."

@@ -73,7 +73,7 @@ class Ticking:
                 purged = await self.purger.purge(seconds=seconds - RESERVED)
                 if purged.proposal:
                     _log.info("%s", purged.proposal)
-                return {"deleted": purged.deleted, "forgotten": purged.forgotten}
+                return {"deleted": purged.deleted, "forgotten": purged.forgotten, "unseen": purged.unseen}
             case {"workflow": str(), "schedule": str(), "at": str()} as due:
                 return await self._begin(due)
             case _:

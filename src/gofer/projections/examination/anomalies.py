@@ -22,6 +22,8 @@ LEAST_RUNS = 20
 """The fewest other runs that are a baseline."""
 MOST_RUNS = 200
 """The most other runs that a run is compared with."""
+SEARCHED = (MOST_RUNS, 10 * MOST_RUNS, 10_000)
+"""The numbers of newest runs that are searched, one after the other, until enough of the workflow are found."""
 UNUSUAL = 3.5
 """The least robust z of an unusual number (Iglewicz and Hoaglin)."""
 LEAST_SHARE = 0.1

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from gofer.journal.check_entries import Verdict
 from gofer.projections.comparison.run_diff import Summary
-from gofer.projections.examination.anomalies import LEAST_RUNS, Anomalies, Anomaly, Traits
+from gofer.projections.examination.anomalies import LEAST_RUNS, SEARCHED, Anomalies, Anomaly, Traits
 from gofer.projections.examination.health import Health, RunHealth
 from gofer.projections.examination.waste import REASONS, Waste, Wasted
 from gofer.projections.open_work import WORDS, State
@@ -202,7 +202,7 @@ def _wasted(part: Wasted) -> str:
 
 def _anomaly_lines(found: Anomalies, workflow: str) -> Iterator[str]:
     if not found.has_baseline:
-        others = counted(found.runs, "other ended run")
+        others = f"{counted(found.runs, 'other ended run')} among the newest {SEARCHED[-1]:,} runs"
         yield f"Unusual: no baseline yet; {workflow} has {others}, and {LEAST_RUNS} are needed"
         return
     rate = _rate(found.flagged_runs, found.runs)

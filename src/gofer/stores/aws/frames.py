@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing_extensions import override
 
 from gofer.journal.coordination import InboxItem
-from gofer.journal.store import Store
+from gofer.journal.store import PAGE, Store
 from gofer.stores.aws.items import (
     CLAIMED,
     FRAMES,
@@ -52,8 +52,8 @@ from gofer.values.errors import BadRequest, Corrupt
 
 _MOST_LENGTHS = 10_000
 """The most runs whose number of frames is cached."""
-_AT_ONCE = 100
-"""The most claims that are read in one page."""
+_KEPT = ("kept", "unseen")
+"""The retentions of runs that may be older than those that are due."""
 
 
 class DynamoFrames(Store):
@@ -79,6 +79,9 @@ class DynamoFrames(Store):
         self._note_length(run, 1)
         return None
 
+    async def _unlist(self, key: Key) -> None:
+        await self.table.write(Update(key, removes=("gsi_pk", "gsi_sk"), when=Exists()))
+
     async def _claim(self, first: Put, run: str, key: bytes) -> Refused | None:
         if not key:
             return await self.table.write(first)
@@ -94,6 +97,11 @@ class DynamoFrames(Store):
         if key is not None and not isinstance(key, bytes):
             raise Corrupt(f"The key of run {run} is damaged; restore the table from a backup.")
         return key
+
+    @override
+    async def keyless(self, runs: Sequence[str]) -> Sequence[str]:
+        keys = {item["pk"] for item in await self.table.get_all([key_key(run) for run in runs])}
+        return [run for run in runs if run_pk(run) not in keys]
 
     @override
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
@@ -130,14 +138,16 @@ class DynamoFrames(Store):
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         found: list[str] = []
         span = Span(pk=CLAIMED, low=FIRST, high=age_key(before))
-        while lines := await read_lines(self.table, span, limit=_AT_ONCE):
-            runs = [run_of(line) for line in lines]
-            claims = {item["pk"]: item for item in await self.table.get_all([line.key for line in lines])}
-            listed = {item["pk"] for item in await self.table.get_all([head_key(run) for run in runs])}
+        while lines := await read_lines(self.table, span, limit=PAGE):
+            heads = {item["pk"]: item for item in await self.table.get_all([head_key(run_of(line)) for line in lines])}
+            keys = [line.key for line in lines if line.key.pk not in heads]
             # The index is stale for a moment: it may still show a claim whose frame was deleted.
-            claimed = [run for run in runs if "gsi_pk" in claims.get(run_pk(run), {})]
-            found += [run for run in claimed if run_pk(run) not in listed]
-            if len(lines) < _AT_ONCE or len(found) >= limit:
+            claimed = {item["pk"] for item in await self.table.get_all(keys) if "gsi_pk" in item}
+            found += [run_of(line) for line in lines if line.key.pk in claimed]
+            # The claim of a kept run leaves the list, so that no later purge reads it.
+            kept = [line.key for line in lines if heads.get(line.key.pk, {}).get("retention") in _KEPT]
+            await asyncio.gather(*map(self._unlist, kept))
+            if len(lines) < PAGE or len(found) >= limit:
                 break
             span = Span(pk=CLAIMED, low=after(lines[-1].sort), high=span.high)
         return found[:limit]

@@ -2,7 +2,10 @@
 
 A head is one item. Its conversation has a row for it: an *open* row until the run ends, then an *ended* row. One
 transaction writes the head and changes the row when the run ends; other writes leave the row alone. The index lists
-heads by age and open rows by place, and each head that it lists is read again before it counts.
+heads by age, open rows by place and ended rows by mark, and each head that it lists is read again before it counts.
+
+Ended rows of earlier versions are in no list of a mark. The process that marks the first run of a table therefore
+writes down how old the newest ended run is, and readers of marks also read all heads up to that age.
 """
 
 import asyncio
@@ -13,8 +16,8 @@ from heapq import nsmallest
 
 from typing_extensions import override
 
-from gofer.journal.coordination import ANY_OF_PLACE, RUNNABLE, Head, Retention, is_in, place_of
-from gofer.journal.store import Store
+from gofer.journal.coordination import ANY_OF_PLACE, HELD, HOUR_MS, RUNNABLE, Head, Mark, Retention, is_in, place_of
+from gofer.journal.store import PAGE, Store
 from gofer.stores.aws.items import (
     ENDED,
     OPENED,
@@ -22,11 +25,12 @@ from gofer.stores.aws.items import (
     after,
     age_key,
     conversation_pk,
-    ended_key,
     ended_partition,
+    ended_row,
     head_item,
     head_key,
     head_of,
+    mark_list,
     open_key,
     open_row,
     partition_of,
@@ -35,7 +39,7 @@ from gofer.stores.aws.items import (
     run_of,
     sort_key_of,
 )
-from gofer.stores.aws.sharded_index import OPEN, UNPLACED, read_lines
+from gofer.stores.aws.sharded_index import OPEN, UNPLACED, by_shard, read_lines
 from gofer.stores.aws.table import (
     FIRST,
     LAST,
@@ -63,6 +67,10 @@ _FIRST_ROWS = 2
 """The rows of the first page in the search for the next run of a conversation."""
 _ATTEMPTS = 5
 """How often a write is tried while another process writes the same head."""
+_UNMARKED = Key("marked", "until")
+"""The key of the item with the age up to which earlier versions ended runs without lines in lists of marks."""
+_UPDATE_MS = HOUR_MS
+"""The longest time for which an earlier version ends runs beside this one, while a stage is updated."""
 
 _log = logging.getLogger(__name__)
 
@@ -72,6 +80,7 @@ class DynamoHeads(Store):
 
     def __init__(self, table: Table) -> None:
         self.table = table
+        self._knows_unmarked = False
 
     @override
     async def create_head(self, head: Head) -> None:
@@ -104,19 +113,24 @@ class DynamoHeads(Store):
         return nsmallest(limit, known.values(), key=_by_acceptance)
 
     @override
-    async def listed(self, since: int) -> AsyncIterator[Sequence[Head]]:
+    async def listed(self, since: int, *, private: bool = False) -> AsyncIterator[Sequence[Head]]:
+        names = [OPEN, *_ended_partitions(RETENTIONS, private=False)]
+        if private:
+            names += _ended_partitions(RETENTIONS, private=True)
+        # No head is accepted after its age in the index.
+        async for page in self._all_of(names, low=age_key(since)):
+            yield [head for head in page if head.accepted_at >= since and head.private <= private]
+
+    @override
+    async def marked(self, mark: Mark) -> AsyncIterator[Sequence[Head]]:
+        unmarked = await self.table.get(_UNMARKED)
+        until = str(unmarked["age"]) if unmarked else LAST
         known = set[str]()
-        for partition in (OPEN, *_ended_partitions(RETENTIONS, private=False)):
-            # No head is accepted after its age in the index.
-            span = Span(pk=partition, low=age_key(since), high=LAST)
-            lines: Sequence[Indexed] = await read_lines(self.table, span, limit=_AT_ONCE)
-            while lines:
-                heads = [head for _, head in await self._current_heads(lines) if head.accepted_at >= since]
-                fresh = [head for head in heads if head.run not in known and not head.private]
-                # The index may list a head that changes meanwhile in two partitions.
-                known.update(head.run for head in fresh)
-                yield fresh
-                lines = await read_lines(self.table, replace(span, low=_after_last(lines)), limit=_AT_ONCE)
+        for names, high in (([mark_list(mark)], LAST), (_held_partitions(), until)):
+            async for page in self._all_of(names, high=high):
+                found = [head for head in page if head.mark == mark and head.has_contents and head.run not in known]
+                known.update(head.run for head in found)
+                yield found
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
@@ -183,11 +197,15 @@ class DynamoHeads(Store):
             span = replace(span, low=after(str(rows[-1]["sk"])))
 
     @override
-    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+    async def ended(
+        self, retention: Retention, before: int, limit: int, *, private: bool = False, after: Head | None = None
+    ) -> Sequence[Head]:
         partitions = _ended_partitions([retention], private=True)
         if not private:
             partitions += _ended_partitions([retention], private=False)
-        found = await asyncio.gather(*(self._ended(name, retention, before, limit, private) for name in partitions))
+        low = _after_head(after) if after else FIRST
+        spans = [Span(pk=name, low=low, high=age_key(before)) for name in partitions]
+        found = await asyncio.gather(*(self._ended(span, retention, before, limit, private) for span in spans))
         known = {head.run: head for heads in found for head in heads}
         return nsmallest(limit, known.values(), key=sort_key_of)
 
@@ -221,17 +239,47 @@ class DynamoHeads(Store):
         raise TemporaryError("Other processes keep writing the head of a run; try again.")
 
     async def _put_ended(self, head: Head) -> None:
+        if head.mark:
+            await self._note_unmarked()
         retention = head.retention
         for _ in range(_ATTEMPTS):
             known = head.retained(retention)
             when = Either([Absent(), OneOf("retention", [retention])])
-            rows = [Delete(open_key(head)), Put(row(ended_key(head), run=head.run))]
+            rows = [Delete(open_key(head)), Put(ended_row(head))]
             refused = await self.table.transact([_change(known, when), *rows])
             if refused is None:
                 return
             # Another process changed the retention, which decides the partition of the head.
             retention = head_of(refused.stored).retention if refused.stored else head.retention
         raise TemporaryError("Other processes keep changing the retention of a run; try again.")
+
+    async def _note_unmarked(self) -> None:
+        """Write down, once for the table, up to which age runs may have ended without a line in a list of marks."""
+        if not self._knows_unmarked and not await self.table.get(_UNMARKED):
+            spans = [Span(pk=name, low=FIRST, high=LAST) for name in _held_partitions()]
+            newest = await asyncio.gather(*(read_lines(self.table, span, limit=1, newest=True) for span in spans))
+            at = max((_age(line) for lines in newest for line in lines), default=0)
+            await self.table.write(Put(row(_UNMARKED, age=age_key(at + _UPDATE_MS)), Absent()))
+        self._knows_unmarked = True
+
+    async def _all_of(
+        self, names: Sequence[str], *, low: str = FIRST, high: str = LAST
+    ) -> AsyncIterator[Sequence[Head]]:
+        """Yield pages of all heads of lists, each head once. Each partition is read by itself, without an order."""
+        for partitions in by_shard(names):
+            spans = [Span(pk=partition, low=low, high=high) for partition in partitions]
+            firsts = await asyncio.gather(*(self.table.index(span, limit=PAGE) for span in spans))
+            # The index may list a head that changes meanwhile in two partitions.
+            known = set[str]()
+            for span, first in zip(spans, firsts, strict=True):
+                lines = first
+                while lines:
+                    heads = await self._heads_of(dict.fromkeys(map(run_of, lines)))
+                    yield [head for head in heads if head.run not in known]
+                    known.update(head.run for head in heads)
+                    if len(lines) < PAGE:
+                        break
+                    lines = await self.table.index(replace(span, low=_after_last(lines)), limit=PAGE)
 
     async def _open_runs_of_place(self, pattern: str) -> AsyncIterator[Sequence[Head]]:
         known = set[str]()
@@ -265,11 +313,8 @@ class DynamoHeads(Store):
             span = replace(span, high=lines[-1].sort)
         return best
 
-    async def _ended(
-        self, partition: str, retention: Retention, before: int, limit: int, private: bool
-    ) -> Sequence[Head]:
+    async def _ended(self, span: Span, retention: Retention, before: int, limit: int, private: bool) -> Sequence[Head]:
         found: list[Head] = []
-        span = Span(pk=partition, low=FIRST, high=age_key(before))
         while lines := await read_lines(self.table, span, limit=min(limit, _AT_ONCE)):
             shown = [head for _, head in await self._current_heads(lines) if head.ended and head.retention == retention]
             found += [head for head in shown if head.touched_at < before and head.private >= private]
@@ -302,7 +347,7 @@ def _change(head: Head, when: OneOf | Either | None) -> Update:
 def _row(head: Head) -> Item:
     """Return the row of the conversation for a run."""
     if head.ended:
-        return row(ended_key(head), run=head.run)
+        return ended_row(head)
     return open_row(head)
 
 
@@ -318,6 +363,10 @@ def _list_of_ended(head: Head) -> Item:
 
 def _ended_partitions(retentions: Sequence[Retention], *, private: bool) -> list[str]:
     return [ended_partition(retention, private=private) for retention in retentions]
+
+
+def _held_partitions() -> Sequence[str]:
+    return [*_ended_partitions(HELD, private=False), *_ended_partitions(HELD, private=True)]
 
 
 def _readable(items: Iterable[Item]) -> Iterable[Head]:

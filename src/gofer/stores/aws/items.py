@@ -12,6 +12,7 @@
     spent#<scope>        <until>#<shard>            the amounts of the runs of five minutes
     spent                since                      when these counters were read for the first time
     memo#<hash>          memo                       a memo for later runs
+    marked               until                      the age up to which earlier versions ended runs without marks
 
 The index has a line for each claim, head and row of an unfinished run, sorted by age. Its lists are spread over
 shards (`sharded_index.py`):
@@ -20,12 +21,13 @@ shards (`sharded_index.py`):
     open#<shard>                                 <touched>#<run>    the head of a run that has not ended
     ended#<retention>#<public, private>#<shard>  <touched>#<run>    the head of a run that ended
     place#<hash>#<shard>                         <accepted>#<run>   the row `open#` of a conversation of the place
+    marked#<mark>#<shard>                        <touched>#<run>    the row `ended#` of a run with a mark
 """
 
 import hashlib
 
-from gofer.journal.coordination import Head, Retention, place_of
-from gofer.stores.aws.sharded_index import OPEN, PLACE, shard_of
+from gofer.journal.coordination import Head, Mark, Retention, place_of
+from gofer.stores.aws.sharded_index import MARKED, OPEN, PLACE, shard_of
 from gofer.stores.aws.table import KEY, Indexed, Item, Key, Span, Value, prefixed
 from gofer.values.errors import Corrupt
 
@@ -102,6 +104,19 @@ def open_row(head: Head) -> Item:
     """Return the row of a conversation for a run that has not ended, with its line in the list of the place."""
     partition = shard_of(place_list(place_of(head.conversation)), head.run)
     return row(open_key(head), run=head.run, gsi_pk=partition, gsi_sk=age_key(head.accepted_at, head.run))
+
+
+def ended_row(head: Head) -> Item:
+    """Return the row of a conversation for a run that ended, with its line in the list of its mark if it has one."""
+    if not head.mark:
+        return row(ended_key(head), run=head.run)
+    partition = shard_of(mark_list(head.mark), head.run)
+    return row(ended_key(head), run=head.run, gsi_pk=partition, gsi_sk=sort_key_of(head))
+
+
+def mark_list(mark: Mark) -> str:
+    """Return the name of the list of the runs with a mark, which is spread over shards."""
+    return f"{MARKED}{mark}"
 
 
 def place_list(place: str) -> str:

@@ -46,4 +46,5 @@ class DynamoStore(DynamoFrames, DynamoHeads, DynamoCounts, DynamoUsage):
 
     def __init__(self, table: Table) -> None:
         DynamoFrames.__init__(self, table)
+        DynamoHeads.__init__(self, table)
         DynamoUsage.__init__(self, table)

@@ -18,6 +18,8 @@ UNPLACED = "unfinished"
 """The list of such heads of earlier versions, whose runs may have no line in the list of their place."""
 PLACE = "place#"
 """The prefix of the list of the unfinished runs of each place."""
+MARKED = "marked#"
+"""The prefix of the list of the ended runs with each mark."""
 SHARDS = 8
 """The number of shards of a spread partition. It may grow, and never fall while lines are in the last shards."""
 
@@ -32,9 +34,17 @@ def partitions_of(name: str) -> Sequence[str]:
     shards = [f"{name}#{number}" for number in range(SHARDS)]
     if name == OPEN:
         return [*shards, *partitions_of(UNPLACED)]
-    if name.startswith(PLACE):
+    if name.startswith((PLACE, MARKED)):
         return shards
     return [name, *shards]
+
+
+def by_shard(names: Sequence[str]) -> Sequence[Sequence[str]]:
+    """Return the partitions of lists by shard, first those of earlier versions. Lines of a run move within a shard."""
+    partitions = [partition for name in names for partition in partitions_of(name)]
+    shards = [[one for one in partitions if one.endswith(f"#{number}")] for number in range(SHARDS)]
+    spread = {partition for shard in shards for partition in shard}
+    return [[one for one in partitions if one not in spread], *shards]
 
 
 async def read_lines(table: Table, span: Span, *, limit: int, newest: bool = False) -> Sequence[Indexed]:

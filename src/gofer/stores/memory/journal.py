@@ -12,6 +12,7 @@ from gofer.journal.coordination import (
     UNFINISHED,
     Head,
     InboxItem,
+    Mark,
     Retention,
     Spent,
     Usage,
@@ -51,6 +52,10 @@ class MemoryStore(Store):
         return self._keys.get(run)
 
     @override
+    async def keyless(self, runs: Sequence[str]) -> Sequence[str]:
+        return [run for run in runs if run not in self._keys]
+
+    @override
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
         frames = self._frames.get(run, [])
         if n <= len(frames):
@@ -84,10 +89,16 @@ class MemoryStore(Store):
         return sorted(listed, key=lambda head: (-head.accepted_at, head.run))[:limit]
 
     @override
-    async def listed(self, since: int) -> AsyncIterator[Sequence[Head]]:
-        found = [head for head in await self.heads(len(self._heads)) if head.accepted_at >= since]
+    async def listed(self, since: int, *, private: bool = False) -> AsyncIterator[Sequence[Head]]:
+        newest = await self.heads(len(self._heads), private=private)
+        found = [head for head in newest if head.accepted_at >= since]
         for first in range(0, len(found), PAGE):
             yield found[first : first + PAGE]
+
+    @override
+    async def marked(self, mark: Mark) -> AsyncIterator[Sequence[Head]]:
+        async for page in self.listed(0, private=True):
+            yield [head for head in page if head.mark == mark and head.has_contents]
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
@@ -117,14 +128,17 @@ class MemoryStore(Store):
         yield sorted(self._open_heads(conversations), key=lambda head: (head.accepted_at, head.run))
 
     @override
-    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+    async def ended(
+        self, retention: Retention, before: int, limit: int, *, private: bool = False, after: Head | None = None
+    ) -> Sequence[Head]:
         found = (
             head
             for head in self._heads.values()
             if head.status not in UNFINISHED and head.retention == retention and head.private >= private
         )
         old = (head for head in found if head.touched_at < before)
-        return sorted(old, key=_by_age)[:limit]
+        later = (head for head in old if after is None or _by_age(head) > _by_age(after))
+        return sorted(later, key=_by_age)[:limit]
 
     @override
     async def lease(self, conversation: str, owner: str, now: float, seconds: float) -> bool:

@@ -6,12 +6,22 @@ enter the database or its log. The write lock of the database covers both files,
 """
 
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import islice
 
 from typing_extensions import override
 
-from gofer.journal.coordination import ANY_OF_PLACE, RUNNABLE, UNFINISHED, Head, InboxItem, Retention, facts_left
+from gofer.journal.coordination import (
+    ANY_OF_PLACE,
+    HELD,
+    RUNNABLE,
+    UNFINISHED,
+    Head,
+    InboxItem,
+    Mark,
+    Retention,
+    facts_left,
+)
 from gofer.journal.store import PAGE
 from gofer.stores.sqlite.counts import SqliteCounts
 from gofer.stores.sqlite.database import Database
@@ -41,6 +51,10 @@ CREATE INDEX IF NOT EXISTS heads_ended ON heads (retention, max(accepted_at, upd
     WHERE status NOT IN ('queued', 'running', 'parked');
 CREATE INDEX IF NOT EXISTS heads_ended_private ON heads (retention, max(accepted_at, updated_at), run)
     WHERE private = 1 AND status NOT IN ('queued', 'running', 'parked');
+CREATE INDEX IF NOT EXISTS heads_abandoned ON heads (accepted_at DESC, run)
+    WHERE status = 'needs_attention' AND facts = '';
+CREATE INDEX IF NOT EXISTS heads_rated ON heads (accepted_at DESC, run)
+    WHERE instr(facts, '"good":') OR instr(facts, '"bad":');
 CREATE TABLE IF NOT EXISTS leases (
     conversation TEXT PRIMARY KEY NOT NULL, owner TEXT NOT NULL, until REAL NOT NULL
 ) WITHOUT ROWID;
@@ -62,6 +76,12 @@ CREATE TABLE IF NOT EXISTS inbox (
 _ALL = 2**31
 _RUNNABLE = ", ".join(f"'{status}'" for status in RUNNABLE)
 _UNFINISHED = ", ".join(f"'{status}'" for status in UNFINISHED)
+_HELD = ", ".join(f"'{retention}'" for retention in HELD)
+_MARKED: Mapping[Mark, str] = {
+    "abandoned": "heads_abandoned WHERE status = 'needs_attention' AND facts = ''",
+    "rated": """heads_rated WHERE (instr(facts, '"good":') OR instr(facts, '"bad":'))""",
+}
+"""The index and the condition of the runs that may have a mark. Names of tools in facts may look like feedback."""
 
 
 class SqliteStore(SqliteCounts):
@@ -89,6 +109,10 @@ class SqliteStore(SqliteCounts):
     @override
     async def key(self, run: str) -> bytes | None:
         return await self._database.run(lambda _: self._keys.get(run), savepoint=False)
+
+    @override
+    async def keyless(self, runs: Sequence[str]) -> Sequence[str]:
+        return await self._database.run(lambda _: [run for run in runs if self._keys.get(run) is None], savepoint=False)
 
     @override
     async def create(self, run: str, n: int, frame: bytes) -> bytes | None:
@@ -142,12 +166,13 @@ class SqliteStore(SqliteCounts):
         return await self._readable_heads(f"SELECT {HEAD} FROM heads {shown}ORDER BY accepted_at DESC, run", (), limit)
 
     @override
-    async def listed(self, since: int) -> AsyncIterator[Sequence[Head]]:
+    async def listed(self, since: int, *, private: bool = False) -> AsyncIterator[Sequence[Head]]:
+        shown = "" if private else "private = 0 AND "
         # A time after every other; the next pages begin after the last run of the page before.
         last = (2**62, "")
         while True:
             page = await self._readable_heads(
-                f"SELECT {HEAD} FROM heads WHERE private = 0 AND accepted_at >= ? AND accepted_at <= ?"
+                f"SELECT {HEAD} FROM heads WHERE {shown}accepted_at >= ? AND accepted_at <= ?"
                 " AND (accepted_at < ? OR run > ?) ORDER BY accepted_at DESC, run",
                 (since, last[0], *last),
                 PAGE,
@@ -156,6 +181,14 @@ class SqliteStore(SqliteCounts):
             if len(page) < PAGE:
                 return
             last = (page[-1].accepted_at, page[-1].run)
+
+    @override
+    async def marked(self, mark: Mark) -> AsyncIterator[Sequence[Head]]:
+        # Without statistics SQLite would rather read all runs by age.
+        found = await self._readable_heads(
+            f"SELECT {HEAD} FROM heads INDEXED BY {_MARKED[mark]} AND retention IN ({_HELD})", (), _ALL
+        )
+        yield [head for head in found if head.mark == mark]
 
     @override
     async def oldest_runnable(self, conversation: str) -> Head | None:
@@ -200,12 +233,18 @@ class SqliteStore(SqliteCounts):
         yield await self._readable_heads(f"{runnable} UNION ALL {parked}", (first, last), _ALL)
 
     @override
-    async def ended(self, retention: Retention, before: int, limit: int, *, private: bool = False) -> Sequence[Head]:
+    async def ended(
+        self, retention: Retention, before: int, limit: int, *, private: bool = False, after: Head | None = None
+    ) -> Sequence[Head]:
         only = "private = 1 AND " if private else ""
+        last = (-1, "")
+        if after is not None:
+            last = (max(after.accepted_at, after.updated_at), after.run)
         return await self._readable_heads(
             f"SELECT {HEAD} FROM heads WHERE {only}status NOT IN ({_UNFINISHED}) AND retention = ?"
-            " AND max(accepted_at, updated_at) < ? ORDER BY max(accepted_at, updated_at), run",
-            (retention, before),
+            " AND max(accepted_at, updated_at) < ? AND (max(accepted_at, updated_at), run) > (?, ?)"
+            " ORDER BY max(accepted_at, updated_at), run",
+            (retention, before, *last),
             limit,
         )
 

@@ -73,7 +73,7 @@ def test_webhook_function_answers_404_for_an_unknown_hook(ground: Ground) -> Non
 def test_schedule_function_sweeps_purges_and_ignores_unpublished_schedules(ground: Ground) -> None:
     schedule = schedule_function(ground)
     assert invoke(schedule, {"sweep": True}) == {"enqueued": 0, "deleted": 0, "forgotten": 0}
-    assert invoke(schedule, {"purge": True}) == {"deleted": 0, "forgotten": 0}
+    assert invoke(schedule, {"purge": True}) == {"deleted": 0, "forgotten": 0, "unseen": 0}
     told = {"workflow": "w", "schedule": "w cron UTC", "at": "2026-11-21T12:00:00Z"}
     assert invoke(schedule, told) == {"ignored": "no workflow has this schedule any more"}
     for wrong in ({}, {**told, "at": "soon"}):

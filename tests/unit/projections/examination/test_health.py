@@ -76,7 +76,9 @@ async def test_health_names_repeats_and_each_request() -> None:
     shown = text(found)
     assert "repeats, calls that returned what they had returned before: look ×2" in shown
     assert "Context: 4 requests, at most " in shown
-    assert "no baseline yet; answer-here has 3 other ended runs, and 20 are needed" in shown
+    assert (
+        "no baseline yet; answer-here has 3 other ended runs among the newest 10,000 runs, and 20 are needed" in shown
+    )
 
 
 async def test_health_shows_reads_writes_and_misses_of_the_cache() -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gofer.journal.coordination import DAY_MS, Head, HeadStatus, Retention, Usage
+from gofer.journal.coordination import DAY_MS, Head, HeadStatus, Mark, Retention, Usage
+from gofer.journal.head_facts import HeadFacts, ToolCount, encode
 from gofer.journal.store import Store
 from gofer.stores.aws.items import lease_key, memo_key
 from gofer.stores.aws.journal import DynamoStore
@@ -251,10 +252,11 @@ async def test_dynamodb_rows_count_until_removed_and_leases_until_the_lease_end(
 
 
 RUNS, CONVERSATIONS = ("a", "b", "c", "d"), ("here:1", "here:2", "there:1")
-ENDED: tuple[HeadStatus, ...] = ("done", "failed")
+ENDED: tuple[HeadStatus, ...] = ("done", "failed", "needs_attention")
 STATUSES: tuple[HeadStatus, ...] = ("queued", "running", "parked", *ENDED)
-FACTS = ("", "facts")
+FACTS = ("", "facts", encode(HeadFacts(bad=1)), encode(HeadFacts(tools={"good": ToolCount(1)})))
 RETENTIONS: tuple[Retention, ...] = ("due", "kept", "unseen", "deleting", "deleted")
+MARKS: tuple[Mark, ...] = ("abandoned", "rated")
 PLACES = {"a": ("here:1", 5), "b": ("here:1", 3), "c": ("here:2", 4), "d": ("there:1", 4)}
 """The conversation of each run and the time of its acceptance, which never change."""
 
@@ -287,6 +289,9 @@ async def everything(store: Store) -> list[object]:
     for private in (False, True):
         said += [list(await store.heads(limit, private=private)) for limit in (1, 9)]
         said += [list(await store.ended(of, 7, 9, private=private)) for of in RETENTIONS]
+        said += [runs_of([page async for page in store.listed(since, private=private)]) for since in (0, 4)]
+    for mark in MARKS:
+        said += [runs_of([page async for page in store.marked(mark)])]
     for conversation in CONVERSATIONS:
         said += [await store.oldest_runnable(conversation), await store.previous(conversation, "w", 5)]
     said += [list(await store.unfinished(before, limit)) for before in (5, 99) for limit in (1, 9)]
@@ -294,8 +299,12 @@ async def everything(store: Store) -> list[object]:
     return said
 
 
+def runs_of(pages: Sequence[Sequence[Head]]) -> list[str]:
+    return sorted(head.run for page in pages for head in page)
+
+
 async def open_runs(store: Store, conversations: str) -> list[str]:
-    return sorted([head.run async for page in store.open_runs(conversations) for head in page])
+    return runs_of([page async for page in store.open_runs(conversations)])
 
 
 @given(st.lists(st.tuples(st.booleans(), STEPS), max_size=12))
@@ -311,6 +320,39 @@ def test_dynamodb_heads_equal_heads_in_memory_after_any_writes_of_two_versions(
         assert await everything(memory) == await everything(versions[0])
 
     asyncio.run(play())
+
+
+async def test_reads_of_marked_runs_grow_neither_with_other_runs_nor_with_runs_of_an_earlier_version_for_ever() -> None:
+    table = MemoryTable()
+    store = DynamoStore(table)
+    for n in range(300):
+        await DynamoStore(EarlierTable(table)).put_head(head(f"e{n}", n, OVER, updated_at=n))
+    await DynamoStore(EarlierTable(table)).put_head(head("earlier", 1, "needs_attention", updated_at=1))
+    await store.put_head(head("now", DAY_MS, "needs_attention", updated_at=DAY_MS))
+    for n in range(3_000):
+        await store.put_head(head(f"r{n}", DAY_MS, OVER, updated_at=DAY_MS + n))
+    table.units.clear()
+    assert runs_of([page async for page in store.marked("abandoned")]) == ["earlier", "now"]
+    assert 300 < table.units["read"] < 400
+    for n in range(300):
+        await store.forget(f"e{n}")
+    table.units.clear()
+    assert runs_of([page async for page in store.marked("abandoned")]) == ["earlier", "now"]
+    assert table.units["read"] < 100
+
+
+async def test_claims_of_kept_runs_are_read_once() -> None:
+    table = MemoryTable()
+    store = DynamoStore(table)
+    for n in range(300):
+        await store.claim(f"r{n}", b"one", b"key", 1)
+        await store.put_head(head(f"r{n}", 1, OVER))
+        await store.retain(f"r{n}", "due", "kept")
+    await store.claim("lost", b"one", b"key", 1)
+    for most in (1_000, 100):
+        table.units.clear()
+        assert list(await store.unlisted(EVER, 9)) == ["lost"]
+        assert table.units["read"] + table.units["write"] < most
 
 
 async def test_usage_in_several_scopes_is_dropped_by_another_store_instance() -> None:

@@ -19,6 +19,11 @@ pytestmark = pytest.mark.anyio
 ADDED = (
     ",\n    facts TEXT NOT NULL DEFAULT '', by_person INTEGER NOT NULL DEFAULT 0",
     ",\n    people INTEGER NOT NULL DEFAULT 1, workflow TEXT NOT NULL DEFAULT ''",
+    """CREATE INDEX IF NOT EXISTS heads_abandoned ON heads (accepted_at DESC, run)
+    WHERE status = 'needs_attention' AND facts = '';
+CREATE INDEX IF NOT EXISTS heads_rated ON heads (accepted_at DESC, run)
+    WHERE instr(facts, '"good":') OR instr(facts, '"bad":');
+""",
     "CREATE INDEX IF NOT EXISTS queue_messages_in_line ON queue_messages (people, workflow, visible_at);",
 )
 """What this version adds to the tables of the one before."""
