@@ -74,6 +74,7 @@ JIRA: Calls = (
 )
 NOTION: Calls = (
     ("notion_find_place", {"page": CACHE}),
+    ("notion_find_member", {"person": notion.ADA}),
     ("notion_get_page", {}),
     ("notion_get_file", {"page": CACHE, "block": RISK}),
     ("notion_search", {"query": "Cache"}),

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from gofer.journal.coordination import Head
+from gofer_simulators.faults import Fault
 from gofer_simulators.notion.delivery import Pace
 from gofer_simulators.notion.simulator import NotionSimulator
 from support.app.company import Company, company
 from support.app.one_workflow import Echo, world
-from support.vendors.notion import ADA, CACHE, RFCS, SAM, WORLD
+from support.vendors.notion import ADA, CACHE, GUEST, RFCS, SAM, WORLD
 
 pytestmark = pytest.mark.anyio
 NO_CHANGE = "Status: it has not changed since the last look"
@@ -141,3 +142,25 @@ async def test_notion_database_condition_takes_name_id_or_link(tmp_path: Path, n
     assert [head.status for head in heads].count("done") == 2
     (elsewhere,) = [head for head in heads if head.status != "done"]
     assert elsewhere.status == "ignored"
+
+
+async def test_guest_of_a_notion_page_starts_only_workflows_for_everyone(tmp_path: Path) -> None:
+    commented = "when: [{notion.commented: {database: RFCs}}]"
+    changed = "when: [{notion.content_updated: {database: RFCs}}]\nwho: everyone"
+    async with gofer(tmp_path, colleagues=commented, all=changed) as made:
+        notion(made).people.comment("Cache", "Why?", by=GUEST)
+        notion(made).people.write("Cache", "More.", by=GUEST)
+        heads = await ended(made, 2)
+        assert done(heads) == ["all"]
+        assert [head.reason for head in heads if head.workflow == "colleagues"] == [
+            "a person from outside this workspace started it; the workflow is for members of this workspace"
+        ]
+        notion(made).people.comment("Cache", "Why?", by=SAM)
+        assert done(await ended(made, 3)) == ["all", "colleagues"]
+
+
+async def test_run_waits_while_notion_does_not_list_its_members(tmp_path: Path) -> None:
+    async with gofer(tmp_path, review=REVIEW) as made:
+        notion(made).faults.add("GET", "/v1/users", Fault("status", status=503), times=2)
+        notion(made).people.set_status("Cache", "Ready for review", by=ADA)
+        assert done(await ended(made, 1)) == ["review"]

@@ -20,6 +20,8 @@ pytestmark = pytest.mark.usefixtures("terminal")
 
 PAGE, RFC = "0b1e6c1a-0000-4000-8000-000000000030", "5f1c7d2e-0a3b-4c4d-8e9f-000000000012"
 """The page of the recorded payloads, and one of the demo's world."""
+AUTHOR, OWNER = "0b1e6c1a-0000-4000-8000-000000000020", "0d1f6a52-0000-4000-8000-00000000c4ec"
+"""The author of the recorded payloads, and a person in Notion of the demo's world."""
 PULL = "repositories/acme~1shop/pulls/41"
 SHIPPED = [
     ("answer-here", "evals/payloads/answer-here-asked-for-a-reaction.json"),
@@ -88,7 +90,7 @@ def test_explain_takes_webhooks_schedules_and_button_presses(capsys: pytest.Capt
     [
         ("slack_app_mention", {}, "/slack/channels/general/messages/"),
         ("jira_comment_created", {"OPS-7": "PAY-17"}, "/jira/PAY-17/comments/"),
-        ("notion_page_created", {PAGE: RFC}, f"/notion/{RFC}/comments/"),
+        ("notion_page_created", {PAGE: RFC, AUTHOR: OWNER}, f"/notion/{RFC}/comments/"),
         (
             "github_pull_request_merged",
             {"acme/app": "acme/shop", '"number": 7': '"number": 41'},

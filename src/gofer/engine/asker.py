@@ -35,8 +35,8 @@ async def look_up(step: OwnStep, event: Event, provenance: Provenance) -> Person
     if people is None or kind_of_event(event):
         return person_of_event(event)
     asked = people.look_up(event)
-    if asked is None:
-        return Person(event.actor.id)
+    if isinstance(asked, Person):
+        return asked
     details = await _details(step, ACTOR, asked, people.unseen, provenance)
     if details is None:
         return Person(event.actor.id)

@@ -13,6 +13,8 @@ def known_person(run: OwnedRun, event: Event) -> Person:
     people = source_of(event).people
     if people is None or kind_of_event(event):
         return person_of_event(event)
+    if isinstance(known := people.look_up(event), Person):
+        return known
     match run.progress.outcomes.get(ACTOR):
         case ToolResult(status="ok", details=details):
             return people.person(event, details or {})
@@ -24,7 +26,7 @@ def asker_of(run: OwnedRun) -> Person | None:
     """Return the person who started a run or its root run, and can be asked; None when no person did."""
     root = run.root
     event = root.progress.event
-    if event is None or source_of(event).people is None or not event.actor.is_person:
+    if event is None or source_of(event).approvals is None or not event.actor.is_person:
         return None
     person = known_person(root, event)
     if person.kind == "bot":

@@ -80,8 +80,8 @@ Compare = Callable[
 class People:
     """The look-up of the person behind an event."""
 
-    look_up: Callable[[Event], OwnCall | None]
-    """Returns the call; None for an id that belongs to no person."""
+    look_up: Callable[[Event], OwnCall | Person]
+    """Returns the call, or the person if the event itself says enough."""
     person: Callable[[Event, Details], Person]
     """Returns the person from the details of the result."""
     unseen: frozenset[str]

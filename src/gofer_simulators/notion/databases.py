@@ -63,9 +63,10 @@ def search(workspace: Workspace, request: ApiRequest) -> Answer:
 
 
 def list_users(workspace: Workspace, request: ApiRequest) -> Answer:
-    """Answer GET /users."""
+    """Answer GET /users, without guests."""
     request.permit(query="page_size start_cursor")
-    return listed([shapes.whole_user(workspace, one) for one in workspace.users.values()], request, "user")
+    found = [shapes.whole_user(workspace, one) for one in workspace.users.values() if not one.guest]
+    return listed(found, request, "user")
 
 
 def get_user(workspace: Workspace, request: ApiRequest) -> Answer:

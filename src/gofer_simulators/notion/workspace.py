@@ -23,6 +23,8 @@ class User:
     name: str
     bot: bool = False
     email: str = ""
+    guest: bool = False
+    """Whether the person is a guest of single pages; lists of people leave guests out."""
 
 
 @dataclass(frozen=True, slots=True)

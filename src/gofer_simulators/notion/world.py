@@ -30,7 +30,7 @@ def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple
     workspace = Workspace(_id(space), space.text("name"), bot, clock)
     workspace.users[bot.id] = bot
     for place in top.items("users"):
-        _user(workspace, place.mapping({"id", "name", "email", "bot"}))
+        _user(workspace, place.mapping({"id", "name", "email", "bot", "guest"}))
     for place in top.items("databases"):
         _database(workspace, place.mapping({"id", "data_source", "name", "properties", "pages", "shared"}))
     for place in top.items("pages"):
@@ -46,7 +46,7 @@ def load_world(world: Mapping[str, object], clock: Callable[[], float]) -> tuple
 
 
 def _user(workspace: Workspace, place: Place) -> None:
-    user = User(_id(place), place.text("name"), place.flag("bot"), place.text("email", ""))
+    user = User(_id(place), place.text("name"), place.flag("bot"), place.text("email", ""), place.flag("guest"))
     if user.id in workspace.users:
         raise place.wrong(f"has the id {user.id}, which another user has already")
     workspace.users[user.id] = user

@@ -22,7 +22,7 @@ def uuid(number: int) -> str:
     return f"00000000-0000-4000-8000-{number:012}"
 
 
-SPACE, BOT, ADA, SAM, SAM_TOO = uuid(1), uuid(2), uuid(3), uuid(4), uuid(5)
+SPACE, BOT, ADA, SAM, SAM_TOO, GUEST = uuid(1), uuid(2), uuid(3), uuid(4), uuid(5), uuid(6)
 RFCS, SOURCE, SECRET_DB = uuid(10), uuid(11), uuid(12)
 CACHE, LIMITS, HANDBOOK, HIDDEN = uuid(20), uuid(21), uuid(22), uuid(23)
 INTRO, RISK = uuid(30), uuid(31)
@@ -33,6 +33,7 @@ WORLD: dict[str, Any] = {
         {"id": ADA, "name": "Ada Byron", "email": "ada@acme.example"},
         {"id": SAM, "name": "Sam", "email": "sam@acme.example"},
         {"id": SAM_TOO, "name": "Sam"},
+        {"id": GUEST, "name": "Gwen", "guest": True},
     ],
     "databases": [
         {

@@ -69,6 +69,7 @@ CASES: list[tuple[str, Mapping[str, object]]] = [
     ("slack_find_place", {"channel": "deploys", "asker": "U0000001", "listed": ["#deploys"]}),
     ("jira_find_place", {"issue": "OPS-7"}),
     ("notion_find_place", {"page": CACHE}),
+    ("notion_find_member", {"person": "ada"}),
     ("jira_search", {"text": "export"}),
     ("jira_get_issue", {}),
     ("jira_get_issue", {"issue": "https://acme.atlassian.net/browse/OPS-7"}),

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from urllib.parse import quote, urlencode
 
@@ -51,6 +51,10 @@ class NotionApi:
     """The base URL without a slash at the end, such as `https://api.notion.com`."""
     token: Secret
     pause: Pause = asyncio.sleep
+    members: dict[str, tuple[bool, float]] = field(
+        default_factory=dict[str, tuple[bool, float]], init=False, repr=False, compare=False
+    )
+    """Whether people are members, by id, and the time (unix seconds) until which a process takes it for certain."""
 
     async def get(self, call: Call, path: str, **query: str | int) -> Fields:
         """Return the object at a path such as `pages/<id>`. Raises NotionRefusal, TemporaryError."""

@@ -151,17 +151,20 @@ def _event(body: Fields, kind: str, actor: Actor) -> Event | Ignored:
         conversation=f"notion:{workspace}:{page}",
         actor=actor,
         text=text,
-        place=_place(workspace, page, comment, data),
+        place=_place(workspace, page, comment, data, actor),
         private=False if parent.get("type") in _ROW_OF and of == "page" else None,
         facts=_facts(kind, parent, data, by_bot=actor.kind == "bot"),
     )
 
 
-def _place(workspace: str, page: str, comment: str, data: Fields) -> Mapping[str, str]:
+def _place(workspace: str, page: str, comment: str, data: Fields, actor: Actor) -> Mapping[str, str]:
     parent = as_object(data.get("parent"))
     place = {"workspace": workspace, "page": page, "comment": comment}
     if comment and parent.get("type") == "block":
         place["block"] = as_text(parent.get("id"))
+    if actor.is_person:
+        # A run looks up whether this person is a member; runs of earlier versions did not.
+        place["person"] = actor.id
     if comment:
         place["discussion"] = as_text(data.get("discussion_id"))
     return {name: value for name, value in place.items() if value}

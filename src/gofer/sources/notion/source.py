@@ -6,6 +6,7 @@ from gofer.journal.entries import ToolResult
 from gofer.sources.listed_places import entry, found_within, look_within
 from gofer.sources.notion.api import NotionApi
 from gofer.sources.notion.identifying_words import IDENTIFYING
+from gofer.sources.notion.people import PEOPLE
 from gofer.sources.notion.refusals import NOT_THERE
 from gofer.sources.notion.settings import BASE_URL, TOKEN
 from gofer.sources.notion.status_memory import compare
@@ -90,6 +91,7 @@ NOTION = Source(
     _from_event,
     READING,
     compare=compare,
+    people=PEOPLE,
     answers=ANSWERS,
     places=PLACES,
     tools=_tools,

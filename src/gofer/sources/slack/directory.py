@@ -195,9 +195,9 @@ _UNSEEN = frozenset({"user_not_found", "user_not_visible"})
 _PERSON = re.compile(r"[UW][A-Z0-9]{6,40}")
 
 
-def _look_up(event: Event) -> OwnCall | None:
+def _look_up(event: Event) -> OwnCall | Person:
     if not _PERSON.fullmatch(event.actor.id):
-        return None
+        return Person(event.actor.id)
     return OwnCall("slack_get_user", {"name": event.actor.id})
 
 

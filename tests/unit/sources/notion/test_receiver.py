@@ -138,7 +138,7 @@ def test_notion_property_change_becomes_an_event_with_property_ids() -> None:
         conversation=f"notion:{uuid(1)}:{uuid(30)}",
         actor=Actor(uuid(20)),
         text="Properties of a page were set.",
-        place={"workspace": uuid(1), "page": uuid(30)},
+        place={"workspace": uuid(1), "page": uuid(30), "person": uuid(20)},
         private=False,
         facts={
             "database_id": [uuid(10), uuid(10).replace("-", ""), uuid(11), uuid(11).replace("-", "")],
@@ -151,11 +151,12 @@ def test_notion_property_change_becomes_an_event_with_property_ids() -> None:
 def test_notion_comment_on_a_block_has_the_page_and_block_as_place() -> None:
     event = translated(payload("comment_created"))
     assert (event.kind, event.conversation) == ("notion.commented", f"notion:{uuid(1)}:{uuid(30)}")
-    assert event.place == {"workspace": uuid(1), "page": uuid(30), "comment": uuid(50), "block": uuid(40)}
+    where = {"workspace": uuid(1), "page": uuid(30), "person": uuid(20), "comment": uuid(50)}
+    assert event.place == {**where, "block": uuid(40)}
     assert (event.private, event.facts) == (None, {})
     data = {"page_id": uuid(30), "parent": {"id": uuid(30), "type": "page"}, "discussion_id": uuid(60)}
     event = translated(payload("comment_created", data=data))
-    assert event.place == {"workspace": uuid(1), "page": uuid(30), "comment": uuid(50), "discussion": uuid(60)}
+    assert event.place == {**where, "discussion": uuid(60)}
 
 
 def test_notion_event_is_public_only_for_a_database_row() -> None:

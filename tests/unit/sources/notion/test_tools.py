@@ -28,6 +28,7 @@ TOOLS = {tool.name: tool for tool in bind_all(notion_tools.TOOLS, NotionApi("", 
 ARGUMENTS: Mapping[str, dict[str, Any]] = {
     "notion_get_page": {"comments": "all"},
     "notion_find_place": {"page": CACHE},
+    "notion_find_member": {"person": ADA},
     "notion_get_file": {"page": CACHE, "block": uuid(40)},
     "notion_search": {"query": "cache"},
     "notion_query_database": {"database": "RFCs", "where": {"Reviewers": "Ada Byron"}},
@@ -122,6 +123,7 @@ def test_notion_tools_declare_their_effect_and_describe_every_argument() -> None
     assert {tool.name: tool.effect for tool in TOOLS.values()} == {
         "notion_get_page": "read",
         "notion_find_place": "read",
+        "notion_find_member": "read",
         "notion_get_file": "read",
         "notion_search": "read",
         "notion_query_database": "read",
