@@ -13,7 +13,7 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from aws_cost import Compute, Work, memory_mb, usd_per_million
@@ -130,7 +130,7 @@ class ModelledSqs(Queue):
     async def dead_letters(self, limit: int) -> Sequence[DeadLetter]:
         return ()
 
-    async def purge_dead_letters(self, before: float) -> None:
+    async def purge_dead_letters(self, before: float, runs: Collection[str] = ()) -> None:
         return
 
     def _show(self, name: str, at: float) -> None:

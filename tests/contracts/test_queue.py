@@ -159,6 +159,15 @@ async def test_old_dead_letters_are_deleted(queue: Queue, clock: SetClock) -> No
     assert [letter.run for letter in await queue.dead_letters(10)] == ["new"]
 
 
+async def test_dead_letters_of_named_runs_are_deleted(queue: Queue) -> None:
+    for run in ("ended", "other"):
+        await queue.enqueue(run)
+        for queue_message in await queue.receive(10, 60, 0):
+            await queue.move_to_dead_letters(queue_message, "trouble")
+    await queue.purge_dead_letters(0, ["ended", "unknown"])
+    assert [letter.run for letter in await queue.dead_letters(10)] == ["other"]
+
+
 async def deal_with(queue: Queue, queue_message: QueueMessage, how: str) -> None:
     match how:
         case "acknowledge":

@@ -9,6 +9,7 @@ gets its own message, because no worker looks for it.
 
 import asyncio
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,9 @@ from gofer.values.outside import Clock
 
 BATCH = 100
 """The number of runs that are read at a time, the longest abandoned first."""
+
+WELL = ("done", "limited", "cancelled", "ignored")
+"""The states of ended runs that no person has to look at."""
 
 _log = logging.getLogger(__name__)
 
@@ -50,8 +54,10 @@ class Sweeper:
     async def sweep(self, still: float) -> int:
         """Enqueue the unfinished runs that were not updated for `still` seconds and wait for no other run.
 
-        Return their number. If there are more than `pages` batches, enqueue the longest abandoned ones.
+        Return their number. If there are more than `pages` batches, enqueue the longest abandoned ones. Dead letters of
+        runs that ended well later, as after a storm, are removed, because no person has to look at them.
         """
+        await self._forget_letters()
         before = int((self.clock.now() - still) * 1000)
         last = None
         count = 0
@@ -65,6 +71,13 @@ class Sweeper:
                 count = count + 1
             last = heads[-1]
         return count
+
+    async def _forget_letters(self) -> None:
+        runs = {letter.run for letter in await self.queue.dead_letters(BATCH)} - {""}
+        heads = await asyncio.gather(*map(self.store.head, sorted(runs)))
+        well = [head.run for head in heads if head is not None and head.status in WELL]
+        if well:
+            await self.queue.purge_dead_letters(-math.inf, well)
 
     async def _abandoned(self, heads: Sequence[Head], served: set[str]) -> Sequence[Head]:
         """Return the runs of a page that need a message; `served` are the conversations that need no further one."""

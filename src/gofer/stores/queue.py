@@ -10,7 +10,7 @@ workflow. `Turns` decides which line is next.
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -141,8 +141,8 @@ class Queue(Protocol):
         """Return up to `limit` dead letters, the newest first."""
         ...
 
-    async def purge_dead_letters(self, before: float) -> None:
-        """Remove the dead letters that are older than `before` (unix seconds)."""
+    async def purge_dead_letters(self, before: float, runs: Collection[str] = ()) -> None:
+        """Remove the dead letters that are older than `before` (unix seconds), and those of some runs."""
         ...
 
 

@@ -4,7 +4,7 @@ A process that later serves the same state begins with a sweep, which enqueues e
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from typing_extensions import override
 
@@ -42,5 +42,5 @@ class UnreadQueue(Queue):
         return ()
 
     @override
-    async def purge_dead_letters(self, before: float) -> None:
+    async def purge_dead_letters(self, before: float, runs: Collection[str] = ()) -> None:
         """Do nothing: there are none."""

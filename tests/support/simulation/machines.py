@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -234,8 +234,8 @@ class MachineQueue:
     async def move_to_dead_letters(self, queue_message: QueueMessage, reason: str) -> None:
         await self._machine.io(lambda: self._queue.move_to_dead_letters(queue_message, reason))
 
-    async def purge_dead_letters(self, before: float) -> None:
-        await self._machine.io(lambda: self._queue.purge_dead_letters(before))
+    async def purge_dead_letters(self, before: float, runs: Collection[str] = ()) -> None:
+        await self._machine.io(lambda: self._queue.purge_dead_letters(before, runs))
 
     async def dead_letters(self, limit: int) -> Sequence[DeadLetter]:
         return await self._machine.io(lambda: self._queue.dead_letters(limit))

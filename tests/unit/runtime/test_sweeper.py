@@ -53,6 +53,19 @@ async def swept(*runs: tuple[str, str, HeadStatus], leased: str = "", now: float
     return sorted(found)
 
 
+async def test_sweep_removes_the_dead_letters_of_runs_that_ended_well_only() -> None:
+    store, clock = MemoryStore(), SetClock()
+    queue = MemoryQueue(clock)
+    ends: list[HeadStatus] = ["done", "limited", "failed", "needs_attention", "running"]
+    for end in ends:
+        await store.create_head(Head(end, "w", end, int(NOON * 1000), end))
+        await queue.enqueue(end)
+    for queue_message in await queue.receive(10, 60, 0):
+        await queue.move_to_dead_letters(queue_message, "trouble")
+    await Sweeper(store, queue, clock).sweep(180)
+    assert sorted(letter.run for letter in await queue.dead_letters(10)) == ["failed", "needs_attention", "running"]
+
+
 async def test_waiting_runs_of_a_conversation_get_one_message_together() -> None:
     runs: list[tuple[str, str, HeadStatus]] = [(f"r{n:03}", "c", "queued") for n in range(3 * BATCH)]
     assert await swept(*runs, ("other", "d", "queued")) == ["other", "r000"]

@@ -8,7 +8,7 @@ the batch if nothing else is in flight. Lambda knows nothing of the messages tha
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from typing_extensions import override
@@ -76,8 +76,8 @@ class BatchQueue(Queue):
         return await self.queue.dead_letters(limit)
 
     @override
-    async def purge_dead_letters(self, before: float) -> None:
-        await self.queue.purge_dead_letters(before)
+    async def purge_dead_letters(self, before: float, runs: Collection[str] = ()) -> None:
+        await self.queue.purge_dead_letters(before, runs)
 
     async def _arrived(self, limit: int, visibility: float, wait: float) -> Sequence[QueueMessage]:
         """Return offered messages, else those for which Lambda began no worker because of `WorkerConcurrency`."""

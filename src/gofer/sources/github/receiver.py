@@ -51,8 +51,7 @@ Fields = Mapping[str, object]
 PUBLIC = "public"
 """The visibility in the place of an event of a public repository."""
 _COLLEAGUES = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
-"""GitHub's words for how an author belongs to a repository that make them a member. The others are CONTRIBUTOR,
-FIRST_TIME_CONTRIBUTOR, FIRST_TIMER, MANNEQUIN and NONE."""
+"""GitHub's words for authors that are members. The others, such as CONTRIBUTOR, MANNEQUIN and NONE, are externals."""
 
 
 def of_private_repository(event: Event) -> bool:

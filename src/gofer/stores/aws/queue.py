@@ -9,7 +9,7 @@ import asyncio
 import json
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from typing_extensions import override
@@ -111,15 +111,15 @@ class SqsQueue(Queue):
     @override
     async def dead_letters(self, limit: int) -> Sequence[DeadLetter]:
         # SQS keeps a message for 14 days at most, so older dead letters are gone.
-        letters = [_dead_letter(message) for message in await self._read_dead_letters(before=-math.inf)]
+        letters = [_dead_letter(message) for message in await self._read_dead_letters(-math.inf, ())]
         return sorted(letters, key=lambda letter: -letter.at)[:limit]
 
     @override
-    async def purge_dead_letters(self, before: float) -> None:
-        await self._read_dead_letters(before)
+    async def purge_dead_letters(self, before: float, runs: Collection[str] = ()) -> None:
+        await self._read_dead_letters(before, runs)
 
-    async def _read_dead_letters(self, before: float) -> Sequence[Message]:
-        """Return up to 1,000 dead letters, put back the newer ones and delete those from before `before` (unix s)."""
+    async def _read_dead_letters(self, before: float, runs: Collection[str]) -> Sequence[Message]:
+        """Return up to 1,000 dead letters; put back all but those from before `before` (unix s) and those of `runs`."""
         found: dict[str, Message] = {}
         wait = 1
         while messages := await self._messages(self._dead_letter_url, BATCH_SIZE, _HIDDEN_SECONDS, wait):
@@ -127,12 +127,13 @@ class SqsQueue(Queue):
             if len(found) >= _MOST_DEAD_LETTERS:
                 break
             wait = 0
-        await asyncio.gather(*(self._put_back_or_delete(message, before) for message in found.values()))
+        await asyncio.gather(*(self._put_back_or_delete(message, before, runs) for message in found.values()))
         return list(found.values())
 
-    async def _put_back_or_delete(self, message: Message, before: float) -> None:
+    async def _put_back_or_delete(self, message: Message, before: float, runs: Collection[str]) -> None:
         receipt = message["ReceiptHandle"]
-        if _dead_letter(message).at < before:
+        letter = _dead_letter(message)
+        if letter.at < before or letter.run in runs:
             await self._delete(self._dead_letter_url, receipt)
             return
         await self._hide(self._dead_letter_url, receipt, 0)

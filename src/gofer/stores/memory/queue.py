@@ -1,7 +1,7 @@
 """The queue in the memory of one process."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from typing_extensions import override
@@ -72,8 +72,8 @@ class MemoryQueue(Queue):
         return list(reversed(self._dead))[:limit]
 
     @override
-    async def purge_dead_letters(self, before: float) -> None:
-        self._dead = [letter for letter in self._dead if letter.at >= before]
+    async def purge_dead_letters(self, before: float, runs: Collection[str] = ()) -> None:
+        self._dead = [letter for letter in self._dead if letter.at >= before and letter.run not in runs]
 
     def _held(self, queue_message: QueueMessage) -> _Queued | None:
         """Return the stored message if the caller still holds this delivery of it."""

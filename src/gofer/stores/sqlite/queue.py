@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from typing_extensions import override
@@ -102,8 +102,10 @@ class SqliteQueue(Queue):
         return [DeadLetter(*row) for row in rows]
 
     @override
-    async def purge_dead_letters(self, before: float) -> None:
+    async def purge_dead_letters(self, before: float, runs: Collection[str] = ()) -> None:
         await fetch(self._database, "DELETE FROM dead_letters WHERE at < ?", (before,))
+        for run in runs:
+            await fetch(self._database, "DELETE FROM dead_letters WHERE run = ?", (run,))
 
     async def bring_forward(self) -> int:
         """Make all messages due that are further ahead than the longest delay; return their number.
