@@ -124,13 +124,16 @@ def test_explain_names_the_workflow_of_a_payload_in_words(capsys: pytest.Capture
         capsys, "explain", "--source", "slack", EVENT, str(tmp_path / "deleted.json"), "missing.json"
     )
     assert (code, err) == (2, "")
-    first, starts, key, second, nothing, missing = out.splitlines()
+    first, starts, key, second, nothing, missing, may = out.splitlines()
     assert first.startswith(f"{EVENT}: slack.mention by U")
     assert starts == "  starts answer-here"
     assert key.startswith("  a second delivery with this key is the same event: slack.mention:C")
     assert second.startswith(f"{tmp_path}/deleted.json: ")
     assert nothing.startswith("  starts nothing: ")
     assert missing == "missing.json: The file cannot be read (No such file or directory)."
+    assert may.startswith(
+        "answer-here: It is started by `slack.mention` and `slack.direct`, for members and events that name no person."
+    )
 
 
 def test_explain_reads_a_payload_from_stdin() -> None:

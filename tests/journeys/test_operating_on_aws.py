@@ -17,8 +17,10 @@ from gofer.journal.coordination import Head
 from gofer.models.language_model import Answer
 from gofer.projections.tracing.span_ids import trace_id
 from gofer.runtime.worker import Worker
+from gofer.sources.workflow_files import WorkflowForm
 from gofer.values.outside import SystemClock
-from gofer.workflows.published import POINTER
+from gofer.workflows.publication import read_catalog
+from gofer.workflows.published import POINTER, bundle_key
 from gofer.workflows.routes import read_routes
 from support.app.command_line import gofer
 from support.aws.moto_server import ASKED, client
@@ -112,6 +114,9 @@ def test_publish_replaces_workflows_and_schedules_and_rolls_back(at: Type, stage
 
     first = published(at("publish", "--json"))["name"]
     assert first == live(stage)
+    bundle = client("s3").get_object(Bucket=stage.bucket, Key=bundle_key(first))["Body"].read()
+    worst_cases = read_catalog(bundle, Path("nowhere"), WorkflowForm).worst_cases
+    assert worst_cases["answer-here"].startswith("It is started by `slack.mention`, for members")
     (digest,) = stage.schedules().values()
     assert (digest["ScheduleExpression"], digest["ScheduleExpressionTimezone"]) == (
         "cron(0 9 ? * MON *)",

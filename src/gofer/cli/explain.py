@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from gofer.app.catalog import worst_cases
 from gofer.app.event_input import way
 from gofer.check.explain import Explanation, explain
 from gofer.cli.arguments import read_headers, read_hook, sender_options
@@ -36,8 +37,10 @@ webhook, the whole file is one body. With --json, the command prints one line of
 with its scheduled time. If several workflows match, `decided` says which one wins and why. If a run must read more
 first, such as the name of a channel, `decided` says what it must read, and `workflows` lists all that may win. If no
 workflow matches, `ignored_because` names the closest one, its unmet condition, the expected and the actual value, and
-the number of other workflows for such events. A schedule may also have the form that EventBridge Scheduler sends:
-{{"workflow": …, "schedule": …, "at": …}}. Nothing runs, nothing is stored, and signatures are not verified.
+the number of other workflows for such events. Without --json, a last line for each workflow that may start says
+what it may do, as `gofer check --worst` does: for whom it starts, and what it reads, links, writes and asks. A
+schedule may also have the form that EventBridge Scheduler sends: {{"workflow": …, "schedule": …, "at": …}}. Nothing
+runs, nothing is stored, and signatures are not verified.
 Exit codes: 0 Gofer understood every payload, 2 it did not understand one.
 """
 
@@ -56,6 +59,7 @@ def execute(arguments: argparse.Namespace) -> int:
     hook = read_hook(arguments)
     delivery = way(load_catalog(Path("agents")), arguments.source, headers, hook)
     failed = False
+    started: set[str] = set()
     for name in arguments.files:
         try:
             raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
@@ -66,6 +70,10 @@ def execute(arguments: argparse.Namespace) -> int:
         for explanation in explain(name, raw, delivery):
             _print(explanation, arguments)
             failed = failed or explanation.error is not None
+            started |= {*explanation.workflows}
+    if started and not arguments.json:
+        cases = worst_cases(Path("agents"))
+        print_lines(f"{name}: {cases[name]}" for name in sorted(started))
     if failed:
         return 2
     return 0

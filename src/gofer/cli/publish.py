@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, cast
 
-from gofer.app.catalog import mistakes, price_list
+from gofer.app.catalog import mistakes, price_list, worst_cases
 from gofer.app.evals.repository import former
 from gofer.app.operations import Place
 from gofer.cli.arguments import OPENERS, chosen_place, nonempty, number, place_options
 from gofer.cli.working import Working
 from gofer.values.errors import ConfigError
+from gofer.workflows.load import WORST_CASES
 from gofer.workflows.mistake import refuse
 from gofer.workflows.model_roles import FILE as PRICE_LIST
 from gofer.workflows.publication import AGENTS, read_files
@@ -88,7 +89,10 @@ def _check(root: Path) -> None:
 async def _publish(publisher: Publisher, root: Path, arguments: argparse.Namespace) -> Published:
     if arguments.roll_back:
         return await publisher.roll_back(arguments.roll_back, dry=arguments.dry_run)
-    files = {**read_files(root), f"{AGENTS}/{PRICE_LIST}": price_list(root / AGENTS)}
+    folder = root / AGENTS
+    # What a function cannot compute: it has neither the price library nor, for its pages, the tools.
+    computed = {PRICE_LIST: price_list(folder), WORST_CASES: json.dumps(worst_cases(folder))}
+    files = {**read_files(root), **{f"{AGENTS}/{name}": text for name, text in computed.items()}}
     return await publisher.publish(files, dry=arguments.dry_run)
 
 

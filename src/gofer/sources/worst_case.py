@@ -89,6 +89,8 @@ def _starts(workflow: Workflow) -> Iterator[str]:
         yield f"It is started by {_listed(_ticked(kinds))}, for {_listed(people or workflow.who)}."
     else:
         yield "No event starts it."
+    for hook in (trigger.hook for trigger in workflow.when if trigger.hook and trigger.hook.fields):
+        yield f"Of a call of `{hook.name}` it gets only {_listed(_ticked(hook.fields))}."
 
 
 def _reads(reach: Reach) -> Iterator[str]:
@@ -111,6 +113,8 @@ def _writes(reach: Reach) -> Iterator[str]:
         yield f"It asks {approvers} before each call of {_listed(_ticked(reach.asked))}."
     if reach.writers and _asks(reach.workflow):
         yield "It asks its asker before it writes in any other place."
+    if reach.workflow.links:
+        yield f"Its texts may link each page of {_listed(reach.workflow.links)}."
 
 
 def _bounds(reach: Reach, grant: Grant) -> str:

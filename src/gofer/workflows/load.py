@@ -1,5 +1,6 @@
 """The loader: turns the files of `agents/` into workflows that can run."""
 
+import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from gofer.models.served_model import LookUp, ServedModel
+from gofer.values.canonical_json import as_object, as_text
 from gofer.values.errors import ConfigError
 from gofer.workflows.allowed_skills import granted_skills
 from gofer.workflows.feedback_emoji import KEY, FeedbackEmoji
@@ -30,6 +32,8 @@ from gofer.workflows.yaml_source import read_source
 DEFAULTS = "defaults.yaml"
 SEARCH_ROLE = "search"
 """The role of the models that select tools and skills in a search."""
+WORST_CASES = ".worst_cases.json"
+"""What each workflow could do at worst, in the folder of the workflow files, written when they are published."""
 
 _log = logging.getLogger(__name__)
 
@@ -94,6 +98,8 @@ class Catalog:
     """The compiled webhooks by name, as plain JSON."""
     scripts: Mapping[str, Script] = field(default_factory=dict[str, Script])
     """The scripts of the workflows, by file."""
+    worst_cases: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What each workflow could do at worst, as it was published; empty for the files of a repository."""
 
     def review_share(self, workflow: str) -> float:
         """Return the share of the runs of a workflow that are reviewed, from 0 to 1."""
@@ -176,7 +182,15 @@ def read_folder(folder: Path, form: type[Workflow], code: Path | None = None, lo
             scripts[script.file] = script
             item = replace(item, script_sha256=script.sha256)
         loaded.append(item)
-    return Catalog({item.name: item for item in loaded}, defaults, hooks, scripts)
+    return Catalog({item.name: item for item in loaded}, defaults, hooks, scripts, _worst_cases(folder))
+
+
+def _worst_cases(folder: Path) -> Mapping[str, str]:
+    try:
+        found = as_object(json.loads((folder / WORST_CASES).read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return {name: as_text(text) for name, text in found.items()}
 
 
 def _callable_subagents(workflow: Workflow, subagents: Mapping[str, LoadedSubagent]) -> Mapping[str, LoadedSubagent]:

@@ -50,6 +50,13 @@ def test_schedule_starts_runs_in_no_place() -> None:
     assert "asks its asker" not in text
 
 
+def test_fields_of_a_call_and_linked_hosts_are_named() -> None:
+    hook = {"name": "new-hire", "auth": {"token": {"header": "X-Key"}}, "fields": ["/name", "/start"]}
+    text = paragraph(when=[{"webhook": hook}], links=["wiki.example.com"])
+    assert "Of a call of `new-hire` it gets only `/name` and `/start`." in text
+    assert "Its texts may link each page of wiki.example.com." in text
+
+
 def test_script_decides_each_step_itself() -> None:
     text = paragraph(coordinator="script", coordinator_script="coordinators/a.py", tools=["slack_post_message"])
     assert "at most" not in text

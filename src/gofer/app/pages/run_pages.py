@@ -55,7 +55,7 @@ class Pages:
     evals: Callable[[], AbstractContextManager[Stores | None]] = nullcontext
     """Opens the state of the runs of evals, which are shown by their ids and not listed; None if there is none."""
     tools: Mapping[str, AnyTool] = field(default_factory=dict[str, AnyTool])
-    """The tools that workflows may list. Without them, no page says what a workflow could do at worst."""
+    """The tools that workflows may list. Without them, pages show the published text of what a workflow could do."""
 
     def routes(self) -> list[Route]:
         """Return the routes of the pages."""
@@ -170,8 +170,10 @@ class Pages:
             kind = "Prompt"
             origin = f"From <code>{escape(loaded.prompt_file)}</code>, preceded by the preamble of its folder:"
             text = loaded.system
-        worst = f"<p>{escape(worst_case(loaded.workflow, self.tools))}" * bool(self.tools)
-        description = f"<p>{escape(loaded.workflow.description)}{worst}<p>{origin}"
+        worst = self.catalog.worst_cases.get(loaded.name, "")
+        if self.tools:
+            worst = worst_case(loaded.workflow, self.tools)
+        description = f"<p>{escape(loaded.workflow.description)}<p>{escape(worst)}<p>{origin}"
         body = f"{self._notice()}{description}<pre>{escape(text)}</pre>"
         return self._page(request, f"{kind} of {loaded.name}", body)
 

@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -12,6 +12,7 @@ from gofer.journal.coordination import Head
 from gofer.sources.workflow_files import WorkflowForm as Workflow
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
+from gofer.tools.definition import AnyTool
 from gofer.workflows.load import Catalog, Loaded
 from gofer.workflows.schema import Defaults
 from gofer.workflows.script_source import Script
@@ -24,7 +25,9 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 @asynccontextmanager
-async def browser() -> AsyncIterator[httpx2.AsyncClient]:
+async def browser(
+    tools: Mapping[str, AnyTool] | None = None, worst_cases: Mapping[str, str] | None = None
+) -> AsyncIterator[httpx2.AsyncClient]:
     store, blobs = memory_stores()
     await claimed(store, "run1")
     await store.create_head(Head("run1", SCRIPT, "c", 1, private=False, reason=SCRIPT))
@@ -36,9 +39,11 @@ async def browser() -> AsyncIterator[httpx2.AsyncClient]:
     script = Script("coordinators/s.py", {"s": SCRIPT})
     loaded = Loaded("w", workflow, SCRIPT, "agents/w.md", served("m"))
     scripted = replace(loaded, name="s", system="", prompt_file=script.file)
-    catalog = Catalog({"w": loaded, "s": scripted}, Defaults(), scripts={script.file: script})
+    catalog = Catalog(
+        {"w": loaded, "s": scripted}, Defaults(), scripts={script.file: script}, worst_cases=worst_cases or {}
+    )
     stores = Stores(store, blobs, MemoryQueue(SetClock()))
-    app = Starlette(routes=Pages(stores, catalog, SetClock(), tools=known_tools()).routes())
+    app = Starlette(routes=Pages(stores, catalog, SetClock(), tools=known_tools() if tools is None else tools).routes())
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://gofer") as client:
         yield client
 
@@ -56,6 +61,12 @@ async def test_page_of_a_prompt_says_the_worst_that_its_workflow_could_do() -> N
     async with browser() as client:
         page = await client.get("/prompts/w")
     assert "At worst, a text that it reads makes its answer false." in page.text
+
+
+async def test_page_of_a_prompt_shows_the_published_worst_case_where_it_knows_no_tools() -> None:
+    async with browser({}, {"w": "It posts <anywhere>.", "s": "Another."}) as client:
+        page = await client.get("/prompts/w")
+    assert "<p>It posts &lt;anywhere&gt;.<p>" in page.text
 
 
 async def test_list_of_runs_shows_until_when_a_run_waits() -> None:
