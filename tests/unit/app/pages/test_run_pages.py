@@ -63,7 +63,7 @@ async def test_page_of_a_prompt_says_the_worst_that_its_workflow_could_do() -> N
     assert "At worst, a text that it reads makes its answer false." in page.text
 
 
-async def test_page_of_a_prompt_shows_the_published_worst_case_where_it_knows_no_tools() -> None:
+async def test_page_of_a_prompt_without_tools_shows_the_published_worst_case() -> None:
     async with browser({}, {"w": "It posts <anywhere>.", "s": "Another."}) as client:
         page = await client.get("/prompts/w")
     assert "<p>It posts &lt;anywhere&gt;.<p>" in page.text
