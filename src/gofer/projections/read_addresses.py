@@ -1,6 +1,7 @@
 """The addresses that stood whole in what a run read. Only these may be links in what the run writes.
 
-An address that a model wrote before the run read it is not read, even if a tool repeats it afterwards.
+An address that a model wrote before the run read it is not read, even if a tool repeats it afterwards. Nor is one in
+code, because texts of earlier runs hold addresses there that no person and no source wrote.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,12 +9,15 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from gofer.journal import entries as e
-from gofer.values.addresses import keys_in
+from gofer.journal.workspace_entries import BOOKKEEPING
+from gofer.values.addresses import keys_in, without_code
 from gofer.values.canonical_json import as_object, as_text
 from gofer.values.messages import resolved_call
 
-_COMPUTING = frozenset({"python", "jq"})
+_COMPUTING = frozenset({"python", "jq"}) | BOOKKEEPING
 """Tools that return results composed by a model, so that an address in them may be new."""
+_COMPOSED = ("python", "jq", "subagent ", "this conversation")
+"""The beginnings of the origins of files that a model composed, in this run or in the run that it continues."""
 
 
 @dataclass(slots=True)
@@ -61,8 +65,8 @@ def fold(state: ReadAddresses, recorded: e.Recorded) -> None:
             state.requested |= state.asked.get(call, frozenset())
             if arguments is not None:
                 _note_composed(state, call, tool, arguments)
-        case e.FileAdded(file=file, origin=origin) if {origin, origin.rpartition(" ")[2]} & (
-            _COMPUTING | state.composed
+        case e.FileAdded(file=file, origin=origin) if (
+            origin.startswith(_COMPOSED) or origin.rpartition(" ")[2] in state.composed | _COMPUTING
         ):
             state.composed.add(file)
         case e.ToolResult(call=call) as result if call not in state.composed:
@@ -84,7 +88,7 @@ def _hear(state: ReadAddresses, texts: Sequence[str]) -> None:
 
 def _read(state: ReadAddresses, texts: Sequence[str]) -> None:
     for text in texts:
-        state.read.update(key for key in keys_in(text) if key not in state.written)
+        state.read.update(key for key in keys_in(without_code(text)) if key not in state.written)
 
 
 def _write(state: ReadAddresses, texts: Iterable[str]) -> None:

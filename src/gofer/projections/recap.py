@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from gofer.journal.entries import LlmResponse, Recorded, RunFinished, ToolResult, ToolUnknown
 from gofer.journal.workspace_entries import FileAdded
-from gofer.projections import workspace
+from gofer.projections import read_addresses, workspace
+from gofer.values.addresses import Live, with_inert
 from gofer.values.canonical_json import indented
 from gofer.values.messages import ToolAsk, resolved_call
 
@@ -20,7 +21,9 @@ MOST_FILES = 100
 
 def recap(run: str, journal: Sequence[Recorded]) -> str:
     """Return the calls, results and end of a run as a section of the first message of the next run."""
-    results = _results(journal)
+    read = read_addresses.project(journal).read
+    # In the next run the recap counts as read, so an address that the model wrote must not stand whole in it.
+    results = [with_inert(line, Live(read.__contains__)) for line in _results(journal)]
     kept: list[str] = []
     for line in reversed(results):
         if sum(map(len, kept)) + len(line) > RECAP_LIMIT:

@@ -91,7 +91,7 @@ def _inline(part: md.InlineNode) -> str:
         case md.Text():
             return _text(part.text)
         case md.Code():
-            return _code(part.text)
+            return code(part.text)
         case md.Strong():
             return f"**{inline(part.parts)}**"
         case md.Emphasis():
@@ -122,7 +122,8 @@ def _escaped(text: str) -> str:
     return _MARKS.sub(r"\\\g<0>", text)
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
+    """Return a text as a span of code."""
     ticks = "`"
     while ticks in text:
         ticks += "`"

@@ -14,7 +14,7 @@ from typing import assert_never, cast
 from gofer.sources import markdown_nodes as md
 from gofer.sources.markdown import followed, parse
 from gofer.sources.markdown_writer import fenced, write
-from gofer.values.addresses import Live, inert, spans
+from gofer.values.addresses import NONE_LIVE, Live, folded, host_of, inert, spans, with_inert
 from gofer.values.visible_text import visible
 
 _SUSPECT = re.compile(r"[\[<&\\@]|//|\.\w|[#:]\S")
@@ -41,7 +41,7 @@ _DRAWN = frozenset({"mermaid", "geojson", "topojson", "stl", "math"})
 def rebuilt(text: str, live: Live) -> str:
     """Return Markdown as people may read it. A text without anything to change stays as it is."""
     text = visible(text)
-    if not _SUSPECT.search(text):
+    if not _SUSPECT.search(folded(text)):
         return text
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     nodes = parse("\n".join(lines)) or (md.Paragraph(range(len(lines)), md.Words("", (md.Text(text),))),)
@@ -62,21 +62,11 @@ def plain_words(text: str, live: Live) -> str:
 
     Some systems read fields as Markdown, so an address that escapes hide counts as well.
     """
-    shown = _with_inert(visible(text), live)
+    shown = with_inert(visible(text), live)
     plain = html.unescape(_ESCAPED.sub("", shown))
-    if plain == shown or _with_inert(plain, live) == plain:
+    if plain == shown or with_inert(plain, live) == plain:
         return shown
-    return _with_inert(plain, live)
-
-
-def _with_inert(text: str, live: Live) -> str:
-    shown = ""
-    after = 0
-    for start, end in spans(text):
-        if not live(text[start:end]):
-            shown += text[after:start] + inert(text[start:end])
-            after = end
-    return shown + text[after:]
+    return with_inert(plain, live)
 
 
 def _joined(nodes: Sequence[md.BlockNode], pieces: Sequence[str], lines: Sequence[str]) -> str:
@@ -106,10 +96,17 @@ def _piece(node: md.BlockNode, cleaned: md.BlockNode, lines: Sequence[str]) -> s
     """Return the Markdown of a block: its own lines if nothing in it changes, else the cleaned nodes."""
     start, stop = _extent(node, lines)
     source = "\n".join(lines[start:stop])
-    if _bare([node]) == _bare([cleaned]) and (isinstance(node, md.CodeBlock) or not _hides(source, node)):
+    kept = _is_closed(node, source) if isinstance(node, md.CodeBlock) else not _hides(source, node)
+    if kept and _bare([node]) == _bare([cleaned]):
         return source
     bullet = source.lstrip()[:1]
     return write([cleaned], bullet if bullet in tuple("-*+") else "-")
+
+
+def _is_closed(node: md.CodeBlock, source: str) -> bool:
+    """Return whether code ends with a fence of its own; parsers differ about code without one."""
+    _, *rest = source.split("\n")
+    return not node.fence or (bool(rest) and rest[-1].strip().startswith(node.fence))
 
 
 def _hides(source: str, node: md.BlockNode) -> bool:
@@ -174,7 +171,10 @@ def _clean(node: md.BlockNode, live: Live) -> md.BlockNode:
             drawn = node.info.lower().split()[:1]
             if drawn and drawn[0] in _DRAWN and plain_words(node.text, live) != node.text:
                 return replace(node, info="")
-            return node
+            if not node.fence and plain_words(node.text, live) != node.text:
+                # Not every system takes indented lines for code.
+                return replace(node, info="text")
+            return node if not node.text or node.text.endswith("\n") else replace(node, text=f"{node.text}\n")
         case md.Rule():
             return node
         case _:
@@ -202,7 +202,11 @@ def _parts(parts: Sequence[md.InlineNode], live: Live, *, is_last: bool) -> Iter
                 yield from _link(part, live)
             case md.Image():
                 yield from _link(md.Link(part.address, (md.Text(part.text or "image"),)), live)
-            case md.Code() | md.Break():
+            case md.Code():
+                # Between dollar signs code is a formula, in which GitHub draws links.
+                formula = place > 0 and md.plain(parts[place - 1 : place]).endswith("$")
+                yield md.Code(with_inert(part.text, live)) if formula else part
+            case md.Break():
                 yield part
             case _:
                 assert_never(part)
@@ -215,7 +219,7 @@ def _of_text(text: str, live: Live, *, ends: bool) -> Iterator[md.InlineNode]:
         if found[1]:
             yield from _link(md.Link(found[1], (md.Text(found[2]),)), live)
         else:
-            yield md.Code(_with_inert(found[0], live))
+            yield md.Code(with_inert(found[0], live))
         after = found.end()
     yield from _of_words(text[after:], live, ends=ends)
 
@@ -264,7 +268,7 @@ def _link(link: md.Link, live: Live) -> Iterator[md.InlineNode]:
     # A link can hold no other link, and the address of a picture in it is dropped.
     words = tuple(md.Text(part.text) if isinstance(part, md.Image) else part for part in link.parts)
     if followed(link.address) and live(link.address):
-        yield replace(link, parts=tuple(_label(words, live)))
+        yield replace(link, parts=tuple(_label(words, NONE_LIVE if _misleads(link, live) else live)))
         return
     shown = inert(link.address)
     if md.plain(words).strip() not in ("", shown, link.address, link.address.removeprefix("mailto:")):
@@ -272,6 +276,18 @@ def _link(link: md.Link, live: Live) -> Iterator[md.InlineNode]:
         yield from (md.Text(" ("), md.Code(shown), md.Text(")")) if shown else ()
     elif shown:
         yield md.Code(shown)
+
+
+def _misleads(link: md.Link, live: Live) -> bool:
+    """Return whether the words of a link are an address on another host than its own."""
+    own = host_of(link.address).removeprefix("www.")
+    words = md.plain(link.parts)
+    for start, end in spans(words):
+        address = words[start:end]
+        host = host_of(address)
+        if "." in host and host.removeprefix("www.") != own and ("/" in address or host in live.hosts):
+            return True
+    return False
 
 
 def _label(parts: Sequence[md.InlineNode], live: Live) -> Iterator[md.InlineNode]:

@@ -6,19 +6,23 @@ Addresses are compared by their keys: the host in lower case and the rest as bro
 
 import html
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
 _DOT = "[.\u3002\uff0e\uff61]"
 _REST = r"[^\s<>\"`|]*"
-_HOST = r"[\w-]+(?:\.[\w-]+)*\.(?:[A-Za-z]{2,}|xn--[\w-]+)(?![\w-])"
+_CJK = "\u2e80-\u9fff\uac00-\ud7af"
+"""Scripts without spaces, in which a point and a word after it rarely are the end of a host."""
+_TOP = rf"(?:[A-Za-z]{{2,}}|xn--[\w-]+|[^\W\d_{_CJK}]{{2,}}|[^\W\d_]{{2,}}(?=/))"
+_HOST = rf"(?:www\.[\w-]+(?:\.[\w-]+)+|[\w-]+(?:\.[\w-]+)*\.{_TOP})(?![\w-])"
 _FORMS = (
-    rf"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]+:[\\/]{{2}}{_REST}",
+    rf"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]+:[\\/]+{_REST}",
     rf"(?<![A-Za-z0-9])(?i:mailto|xmpp|javascript|vbscript|tel|sms|data):(?=[^\s:]){_REST}",
     rf"(?<![\w/:])[\\/]{{2}}(?=[\w-]+{_DOT}){_REST}",
     rf"(?<![\w.+%-])[\w.+%-]+@[\w-]+(?:{_DOT}[\w-]+)+",
-    rf"(?<![\w./\\-]){_HOST}\.?(?::\d+)?(?:[/?#]{_REST})?",
+    rf"(?<![\w/\\-])(?<!\w\.){_HOST}\.?(?::\d+)?(?:[/?#]{_REST})?",
     r"(?<![\w/.-])[\w.-]+/[\w.-]+(?:#\d+|@[0-9a-f]{7,40})(?!\w)",
 )
 _ADDRESS = re.compile("|".join(_FORMS))
@@ -29,6 +33,7 @@ _REFERENCE = re.compile(r"[\w.-]+/[\w.-]+(?:#\d+|@[0-9a-f]{7,40})", re.ASCII)
 _PAGE = re.compile(r"[^/]+/([\w.-]+/[\w.-]+)/(?:issues|pull)/(\d+)", re.ASCII)
 """The page of an issue or a pull request, which also has the short name `owner/repository#1`."""
 _NAME = re.compile(r"[\w-]+(?:\.[\w-]+)+")
+_FOLDED = re.compile(r"[A-Za-z0-9.:/@]")
 _LIVE_MARKS = re.compile(rf"{_DOT}|@|:(?!\d)")
 """The characters without which no system recognizes an address."""
 _TRAILING = ".,;:!?'*_~\\"
@@ -39,6 +44,12 @@ _HINT = re.compile(r"://|\.[^\W\d_]{2}|\.xn--|#\d|/[\w.-]+@[0-9a-f]{7}")
 """What each word with an address has; most words have none of it."""
 _SIMPLE = re.compile(r"https?://([a-z0-9.-]+(?::\d{1,5})?)(/[A-Za-z0-9/._~?=&%+-]*[A-Za-z0-9/=])", re.ASCII)
 """An address that is its key, except for the scheme; most addresses are."""
+_CODE = re.compile(
+    r"^[ \t>|]*(`{3,}|~{3,})[^\n]*\n(?s:.*?)(?:^[ \t>|]*\1[`~]*[ \t]*$|\Z)"
+    r"|(?<!`)(`+)(?!`)(?:[^\n]|\n(?![ \t>|]*(?:\n|$)))*?(?<!`)\2(?!`)",
+    re.MULTILINE,
+)
+"""Code of Markdown: a fence with its lines, also one that is not closed, or a span."""
 _BETWEEN = str.maketrans(dict.fromkeys('<>"`|\t\n\r\f\v\xa0\u2003\u3000', " "))
 _INNER_END = re.compile(r"[\])}',;\\]")
 _FILE = re.compile(
@@ -95,6 +106,23 @@ def host_of(url: str) -> str:
     return _host(key_of(url))
 
 
+class _Folds(dict[int, str]):
+    """The plain letter, digit or sign of an address that each character looks like; the character itself by default."""
+
+    def __missing__(self, code: int) -> str:
+        plain = unicodedata.normalize("NFKC", chr(code))
+        self[code] = plain if _FOLDED.fullmatch(plain) else chr(code)
+        return self[code]
+
+
+_FOLDS = _Folds()
+
+
+def folded(text: str) -> str:
+    """Return a text of the same length with plain characters for wide, round and other forms of them."""
+    return text if text.isascii() else text.translate(_FOLDS)
+
+
 def _divided(address: str) -> tuple[str, str]:
     """Return `http://`, `https://`, `mailto:` or nothing, and the rest of an address."""
     found = _SCHEME.fullmatch(address)
@@ -109,7 +137,7 @@ def _host(rest: str) -> str:
 
 def spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of each address in a text, without the punctuation of the sentence around it."""
-    for found in _ADDRESS.finditer(text):
+    for found in _ADDRESS.finditer(folded(text)):
         end = _end(text, found.start(), found.end())
         if not _is_file(text[found.start() : end]):
             yield found.start(), end
@@ -127,6 +155,22 @@ def _end(text: str, start: int, end: int) -> int:
 
 def _is_file(address: str) -> bool:
     return bool(_NAME.fullmatch(address)) and bool(_FILE.fullmatch(address.rpartition(".")[2]))
+
+
+def without_code(text: str) -> str:
+    """Return a text without its code. What stands as code is no link for people, so it is none for a run either."""
+    return _CODE.sub(" ", text) if "`" in text or "~~~" in text else text
+
+
+def with_inert(text: str, live: Callable[[str], bool]) -> str:
+    """Return a text with every address inert that may not be a link."""
+    shown = ""
+    after = 0
+    for start, end in spans(text):
+        if not live(text[start:end]):
+            shown += text[after:start] + inert(text[start:end])
+            after = end
+    return shown + text[after:]
 
 
 def keys_in(text: str) -> Iterator[str]:
@@ -167,9 +211,10 @@ def _with_short_name(key: str) -> Iterator[str]:
 
 def inert(address: str) -> str:
     """Return an address that people can read and that no system turns into a link."""
+    address = folded(address)
     scheme, rest = _divided(address)
     is_name = bool(_NAME.fullmatch(address)) and not address.startswith("www.")
-    is_path = ":" not in address and "." not in _host(address)
+    is_path = ":" not in address and "." not in _host(address.lstrip("/\\"))
     if not scheme and (is_name or is_path or _REFERENCE.fullmatch(address)):
         return address
     return _LIVE_MARKS.sub(r"[\g<0>]", rest.lstrip("/\\"))

@@ -63,6 +63,29 @@ def test_results_that_a_model_composes_are_not_read() -> None:
     assert KEY in read(code, made, held, e.ToolResult("2.0", "ok", PAGE))
 
 
+def test_address_in_code_is_not_read_unless_a_person_wrote_the_code() -> None:
+    for code in (
+        f"`{PAGE}`",
+        f"`` a ` {PAGE} ``",
+        f"    ```sh\n    curl {PAGE}\n    ```",
+        f"| ~~~\n| {PAGE}",
+        f"`a\n{PAGE}`",
+    ):
+        assert KEY not in read(e.MessageReceived(f"@Gofer at 10:00:\n\n{code}"), e.ToolResult("1.0", "ok", code))
+        assert KEY in read(e.ToolResult("1.0", "ok", f"{PAGE} and\n\n{code}"))
+        assert KEY in read(e.RunAccepted(replace(mention(), text=code), "w"))
+    assert KEY in read(e.ToolResult("1.0", "ok", f"a ` sign\n\n{PAGE}\n\nand another `"))
+
+
+def test_plans_and_files_that_earlier_runs_composed_are_not_read() -> None:
+    plan = says("", ("todo_read", "{}"))
+    assert KEY not in read(plan, e.ToolResult("1.0", "ok", f"[ ] 1 {PAGE}"))
+    looked = says("", ("file_read", '{"file": "file_1"}'))
+    for origin in ("subagent summarise", "this conversation", "python"):
+        file = FileAdded("file_1", "a.txt", "text/plain", 9, origin, body="b")
+        assert KEY not in read(file, looked, e.ToolResult("1.0", "ok", PAGE))
+
+
 def test_answer_of_a_subagent_brings_addresses_that_the_subagent_read() -> None:
     assert KEY in read(answered(PAGE, (KEY,)), e.ToolResult("1.0", "ok", PAGE))
     assert KEY not in read(answered(PAGE), e.ToolResult("1.0", "ok", PAGE))

@@ -144,6 +144,9 @@ def test_read_links_stay_unchanged(text: str, system: str) -> None:
         "サービスは**正常**です。詳細は[記録](https://held.example/a?x=1)をご覧ください。",
         "`https://evil.example/x` is code.",
         "Ask @ann in #general about PAY-412 \u2764\ufe0f \U0001f469\u200d\U0001f4bb, see config.yaml.",
+        "1.\u66f4\u65b0 2.\u5220\u9664\u3002OK, see src/app.py and /etc/hosts, C:\\temp, and/or: `x`",
+        f"[README.txt]({HELD}) [{HELD}]({HELD})",
+        "    indented = code",
         "Text  \nwith a break\\\nand \\*escapes\\* &amp; entities.",
     ],
 )
@@ -169,6 +172,20 @@ def test_texts_without_unread_links_stay_byte_for_byte(text: str) -> None:
         (f"{HELD}**more**", f"<{HELD}>**more**"),
         (f"詳細は{HELD}をご覧ください。", f"詳細は<{HELD}>をご覧ください。"),
         ("[note]: https://evil.example", "[note\\]: `evil[.]example`"),
+        ("See evil\uff0eexample/p or evil\u2024example/p", "See `evil[.]example/p` or `evil[.]example/p`"),
+        ("See \uff45\uff56\uff49\uff4c\uff0eexample/p", "See `evil[.]example/p`"),
+        ("See \u24d4vil.example/p", "See `evil[.]example/p`"),
+        ("See www.\u0437\u043b\u043e.\u0440\u0444/p", "See `www[.]\u0437\u043b\u043e[.]\u0440\u0444/p`"),
+        ("See \u0437\u043b\u043e.\u0440\u0444 now", "See `\u0437\u043b\u043e.\u0440\u0444` now"),
+        ("https:/evil.example/p", "`https[:]/evil[.]example/p`"),
+        ("https:\\\\evil.example\\p", "`https[:]\\evil[.]example\\p`"),
+        ("Look...evil.example/p", "Look...`evil[.]example/p`"),
+        ("Code:\n\n    https://evil.example/p", "Code:\n\n```text\nhttps://evil.example/p\n```"),
+        ("```\n[x](https://evil.example/p)", "```\n[x](https://evil.example/p)\n```"),
+        ("$`\\href{//evil.example/p}{x}`$", "$`\\href{evil[.]example/p}{x}`$"),
+        ('```mermaid\nclick A "//evil.example/p"\n```', '```\nclick A "//evil.example/p"\n```'),
+        (f"[https://jira.acme.example/a]({HELD})", f"[`jira[.]acme[.]example/a`]({HELD})"),
+        (f"<{HELD}|jira.acme.example>", f"[`jira.acme.example`]({HELD})"),
     ],
 )
 def test_dead_address_stays_readable(text: str, shown: str) -> None:
@@ -181,8 +198,9 @@ def test_block_that_would_be_parsed_otherwise_stays_as_code() -> None:
 
 
 def test_titles_and_files_keep_every_character_but_dead_addresses() -> None:
-    text = f"Fix <Button> in *README.md*, see {EVIL}, {HELD}"
-    assert plain_words(text, LIVE) == f"Fix <Button> in *README.md*, see evil[.]example/p?d=secret, {HELD}"
+    text = f"Fix <Button> in *README.md*, see {EVIL}, //evil.example/p, evil\uff0eexample/p, {HELD}"
+    dead_ones = "evil[.]example/p?d=secret, evil[.]example/p, evil[.]example/p"
+    assert plain_words(text, LIVE) == f"Fix <Button> in *README.md*, see {dead_ones}, {HELD}"
 
 
 pieces = st.sampled_from(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from gofer.sources.markdown_writer import code, fenced
 from gofer.sources.vocabulary import Member, Vocabulary
 from gofer.values.canonical_json import as_list, as_object, as_text
 
@@ -160,7 +161,7 @@ def _code_block(reading: Reading, node: Fields) -> str:
     language = _of("language", node)
     if language == "text":
         language = ""
-    return f"```{language}\n{reading.inline(node)}\n```"
+    return fenced(reading.inline(node), language)
 
 
 def _quote(reading: Reading, node: Fields) -> str:
@@ -351,7 +352,7 @@ def _struck(text: str, attributes: Fields) -> str:
 
 
 def _code(text: str, attributes: Fields) -> str:
-    return _wrapped(text, "`")
+    return code(text) if "`" in text else _wrapped(text, "`")
 
 
 def _raised(text: str, attributes: Fields) -> str:

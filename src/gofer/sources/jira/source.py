@@ -40,7 +40,8 @@ _ACTORS = {
 _GOFER = re.compile(r"(?<![\w@.+/-])@gofer(?![@/]|[.-]?\w)", re.IGNORECASE | re.ASCII)
 """The name `@gofer` on its own, not as a part of an address or a longer name."""
 _QUOTED = re.compile(
-    r"\{(quote|noformat|code)(?::[^{}\n]{0,200})?\}.*?(?:\{\1\}|\Z)|^[ \t]*(?:bq\.|>)[^\n]*|~~\S.*?~~|```.*?(?:```|\Z)",
+    r"\{(quote|noformat|code)(?::[^{}\n]{0,200})?\}.*?(?:\{\1\}|\Z)|^[ \t]*(?:bq\.|>)[^\n]*|~~\S.*?~~|```.*?(?:```|\Z)"
+    r"|\{\{[^{}\n]*\s[^{}\n]*\}\}|`[^`\n]*\s[^`\n]*`",
     re.DOTALL | re.MULTILINE,
 )
 """Quotes, code and struck words in a comment, which are not the author's own request."""

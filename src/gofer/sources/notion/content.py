@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from gofer.sources.markdown_writer import fenced
 from gofer.sources.notion.api import PAGE, Fields, NotionApi, NotionRefusal
 from gofer.sources.notion.get_file import KINDS, Files
 from gofer.sources.notion.ids import one_line
@@ -182,7 +183,7 @@ def _callout(block: Block) -> str:
 
 
 def _code(block: Block) -> str:
-    text = f"```{as_text(block.fields.get('language'))}\n{words(block.fields.get('rich_text'))}\n```"
+    text = fenced(words(block.fields.get("rich_text")), as_text(block.fields.get("language")))
     return "\n".join(filter(None, (text, inline(block.fields.get("caption")))))
 
 

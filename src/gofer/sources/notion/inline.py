@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from urllib.parse import urljoin
 
+from gofer.sources.markdown_writer import code
 from gofer.sources.notion.api import Fields
 from gofer.sources.vocabulary import Member, Vocabulary
 from gofer.values.canonical_json import as_list, as_object, as_text
 
-_MARKS = (("code", "`"), ("bold", "**"), ("italic", "*"), ("strikethrough", "~~"))
+_MARKS = (("bold", "**"), ("italic", "*"), ("strikethrough", "~~"))
 _ORIGIN = "https://www.notion.so"
 
 
@@ -57,7 +58,7 @@ def _marked(text: str, part: Fields) -> str:
     if not words:
         return text
     marks = as_object(part.get("annotations"))
-    marked = words
+    marked = code(words) if marks.get("code") is True else words
     for name, sign in _MARKS:
         if marks.get(name) is True:
             marked = f"{sign}{marked}{sign}"

@@ -36,6 +36,10 @@ HIDDEN = SlackRefusal("conversations.info", ABSENT)
 """The error for such a channel."""
 
 
+MESSAGE_LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
+"""A link to a message: channel, seconds, the rest of its ts, and the ts of its thread."""
+
+
 class InChannel(Protocol):
     """Arguments that name a channel."""
 
@@ -190,15 +194,21 @@ def _found(place: Place, seen_from: Standpoint, details: Details) -> Known:
         public=public,
         member=member,
         own=details.get("own") is True,
-        named=(public or member) and _is_named(channel, name, seen_from.words),
+        named=(public or member) and _is_named(channel, name, place.thread, seen_from.words),
     )
 
 
-def _is_named(channel: str, name: str, words: str) -> bool:
-    """Return whether a person's words name a channel: as Slack links it, by its name, or by a link to it."""
-    return re.search(rf"<#{channel}[|>]|/archives/{channel}(?![A-Z0-9])", words) is not None or (
-        bool(name) and is_named(f"#{name}", words)
-    )
+def _is_named(channel: str, name: str, thread: str | None, words: str) -> bool:
+    """Return whether a person's words name a channel: as Slack links it, by its name, or by a link to it.
+
+    A link to a message names no more than the thread of this message.
+    """
+    if re.search(rf"<#{channel}[|>]|/archives/{channel}(?![A-Z0-9]|/p\d)", words) or (
+        name and is_named(f"#{name}", words)
+    ):
+        return True
+    links = [found for found in MESSAGE_LINK.findall(words) if found[0] == channel]
+    return any(thread in (None, within or f"{seconds}.{rest}") for _, seconds, rest, within in links)
 
 
 def _entry(place: Place) -> str:

@@ -19,6 +19,7 @@ from gofer.sources.slack.names import (
 )
 from gofer.sources.slack.places import (
     DIRECT,
+    MESSAGE_LINK,
     channel_id,
     channel_name,
     check_readable,
@@ -34,7 +35,6 @@ from gofer.tools.places import Origin, Place
 from gofer.values.canonical_json import as_list, as_object, as_text, indented
 from gofer.values.errors import ToolError
 
-_LINK = re.compile(r"/archives/([A-Z0-9]+)/p(\d{10})(\d{6})(?:\?\S*?thread_ts=(\d+\.\d+))?")
 _TS = re.compile(r"\d{1,12}\.\d{1,9}")
 PAGE = 200
 """Messages in one request."""
@@ -215,7 +215,7 @@ def _size(message: Message) -> int:
 def named_thread(call: Origin, arguments: ReadThread) -> tuple[str, str]:
     """Return the id or name of the channel, and the ts of a message in the thread. Raises ToolError."""
     if arguments.link:
-        match = _LINK.search(arguments.link)
+        match = MESSAGE_LINK.search(arguments.link)
         if not match:
             raise ToolError("That is not a link to a Slack message; use one of the form …/archives/C…/p….")
         return match[1], match[4] or f"{match[2]}.{match[3]}"

@@ -23,8 +23,12 @@ STARTS = frozenset({"slack.mention", "slack.direct", "slack.reaction"})
 _ADDRESSED = frozenset({"slack.mention", "slack.direct"})
 _WRITTEN = _ADDRESSED | {"slack.message"}
 """Kinds of events with a text that their author wrote."""
-_QUOTED = re.compile(r"^[ \t]*(?:>|&gt;)[^\n]*|```.*?(?:```|\Z)", re.DOTALL | re.MULTILINE)
-"""Quotes and code blocks, which hold what a person passes on."""
+_QUOTED = re.compile(
+    r"^[ \t]*(?:>|&gt;){3}.*|^[ \t]*(?:>|&gt;)[^\n]*|```.*?(?:```|\Z)|`[^`\n]*\s[^`\n]*`"
+    '|["\u201c\u201d\u201e\u00ab][^\\s"\u201c\u201d\u00bb]*\\s[^\\n"\u201c\u201d\u00bb]*["\u201c\u201d\u00bb]',
+    re.DOTALL | re.MULTILINE,
+)
+"""Quotes, code and words in quotation marks, which hold what a person passes on; but one name is the person's own."""
 
 
 def _is_request(event: Event, followed: bool) -> bool:

@@ -64,7 +64,8 @@ def test_slack_channel_of_the_request_and_its_other_threads_are_looked_up(thread
         ("tell #random please", True),
         ("tell <#C0RANDOM0|random>", True),
         ("tell <#C0RANDOM0>", True),
-        ("as in https://acme.slack.com/archives/C0RANDOM0/p1", True),
+        ("as in https://acme.slack.com/archives/C0RANDOM0", True),
+        ("as in https://acme.slack.com/archives/C0RANDOM0/p1763709120000100", False),
         ("a random channel", False),
         ("tell #random-talk, #prod-random or a#random", False),
         ("tell <#C0RANDOM01>", False),
@@ -72,9 +73,27 @@ def test_slack_channel_of_the_request_and_its_other_threads_are_looked_up(thread
 )
 def test_slack_channel_is_named_by_a_link_or_its_name_with_the_sign(words: str, named: bool) -> None:
     found = {"id": "C0RANDOM0", "name": "random", "public": True}
-    assert PLACES.found(RANDOM, replace(SEEN_FROM, words=words), found).named is named
+    assert PLACES.found(replace(RANDOM, thread=""), replace(SEEN_FROM, words=words), found).named is named
     hidden = {"id": "C0RANDOM0", "name": "random"}
     assert not PLACES.found(RANDOM, replace(SEEN_FROM, words=words), hidden).named
+
+
+@pytest.mark.parametrize(
+    ("link", "thread", "named"),
+    [
+        ("p1763709120000100", "1763709120.000100", True),
+        ("p1763709120000100", "1763709120.000200", False),
+        ("p1763709120000200?thread_ts=1763709120.000100&cid=C0RANDOM0", "1763709120.000100", True),
+        ("p1763709120000100", "", False),
+        ("p1763709120000100", None, True),
+    ],
+)
+def test_link_to_a_slack_message_names_only_the_thread_of_the_message(
+    link: str, thread: str | None, named: bool
+) -> None:
+    found = {"id": "C0RANDOM0", "name": "random", "public": True}
+    seen_from = replace(SEEN_FROM, words=f"answer https://acme.slack.com/archives/C0RANDOM0/{link}")
+    assert PLACES.found(replace(RANDOM, thread=thread), seen_from, found).named is named
 
 
 def test_slack_place_lookup_says_how_the_run_may_use_the_channel() -> None:
