@@ -53,6 +53,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._ready: deque[_Due] = deque()
         self._timers: list[tuple[float, int, _Due]] = []
         self._closed = False
+        self._task_factory: Any = None
 
     def time(self) -> float:
         return self._now
@@ -77,7 +78,15 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return asyncio.Future(loop=self)
 
     def create_task(self, coro: Any, **options: Any) -> "asyncio.Task[Any]":
+        if self._task_factory is not None:
+            return self._task_factory(self, coro, **options)
         return asyncio.Task(coro, loop=self, **options)
+
+    def get_task_factory(self) -> Any:
+        return self._task_factory
+
+    def set_task_factory(self, factory: Any) -> None:
+        self._task_factory = factory
 
     def get_debug(self) -> bool:
         return False
