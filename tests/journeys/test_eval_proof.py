@@ -87,9 +87,12 @@ def test_comment_on_a_change_says_the_worst_that_its_workflows_could_do(
     capsys: Capture, repository: SmallRepository
 ) -> None:
     repository.prompt("Help at once.")
+    (repository.path / "agents" / "quiet.yaml").write_text(WORKFLOW.replace("slack.mention", "jira.commented"))
+    (repository.path / "agents" / "quiet.md").write_text("Help.")
     gofer(capsys, "eval", "--changed", "HEAD", "--markdown", "r.md")
     text = (repository.path / "r.md").read_text()
     assert "- **pager** It is started by" in text
+    assert "- **quiet** It is started by" in text
     assert text.endswith("<!-- gofer-evals -->\n")
     gofer(capsys, "eval", "--markdown", "r.md")
     assert "could at worst" not in (repository.path / "r.md").read_text()

@@ -14,6 +14,7 @@ from gofer.app.embedded.worlds import EVALS
 from gofer.app.evals.affected_by_files import affected_by_files
 from gofer.app.evals.judge_calibration import calibrated
 from gofer.app.evals.player import Playing
+from gofer.app.evals.repository import changed_paths
 from gofer.app.evals.suite_session import Choices, play_suite
 from gofer.app.settings import process_settings
 from gofer.cli.arguments import chosen_place, nonempty, number, operations, place_options
@@ -236,7 +237,7 @@ def _write_reports(
 ) -> None:
     worst: Sequence[str] = ()
     if arguments.markdown and arguments.changed:
-        worst = _worst_lines(result)
+        worst = _worst_lines(result, arguments.changed)
     writers: Sequence[tuple[Path | None, Callable[[], str]]] = (
         (_path(arguments.json), lambda: report_json(result)),
         (arguments.junit, lambda: junit_xml(result)),
@@ -248,10 +249,11 @@ def _write_reports(
             path.write_text(written(), encoding="utf-8")
 
 
-def _worst_lines(result: SuiteResult) -> Sequence[str]:
-    """Return Markdown that says what the workflows of the cases could do at worst; empty without cases."""
-    played = {case.workflow for case in result.cases}
-    paragraphs = [f"- **{name}** {text}" for name, text in worst_cases(Path.cwd() / "agents").items() if name in played]
+def _worst_lines(result: SuiteResult, since: str) -> Sequence[str]:
+    """Return Markdown that says what the played workflows, and those whose files changed, could do at worst."""
+    named = {case.workflow for case in result.cases}
+    named |= {Path(path).stem for path in changed_paths(Path.cwd(), since) if path.startswith("agents/")}
+    paragraphs = [f"- **{name}** {text}" for name, text in worst_cases(Path.cwd() / "agents").items() if name in named]
     if not paragraphs:
         return ()
     opening = "<details><summary>If a model obeyed an attacker, these workflows could at worst:</summary>"
