@@ -1,4 +1,4 @@
-"""A run and all subagent runs below it, for gates that count over all of them.
+"""A run, all subagent runs below it and the runs that it continues, for gates that count over all of them.
 
 The state of each run is a projection of its journal. The owner has those of the runs that it works, and reads the
 journals of the others once: of subagents that ended before, or that it has not resumed yet.
@@ -19,14 +19,14 @@ from gofer.projections.script_replay import is_of_a_script
 from gofer.values.errors import Corrupt, Gone
 from gofer.workflows.grants import most_calls
 
+_MOST_CONTINUED = 20
+"""The most runs, one before the other, whose messages a later run of a conversation may change."""
 
-async def family(step: OwnStep, top: OwnedRun) -> Mapping[str, CheckState]:
-    """Return the states of a run `top` and of the runs below it, by run; `step` is one of them.
 
-    Raises Corrupt, TemporaryError.
-    """
+async def family(step: OwnStep, top: str) -> Mapping[str, CheckState]:
+    """Return the states of a run `top` and of the runs below it, by run. Raises Corrupt, TemporaryError."""
     found: dict[str, CheckState] = {}
-    pending = [top.run]
+    pending = [top]
     for run in pending:
         if state := await _state(step, run):
             found[run] = state
@@ -35,9 +35,9 @@ async def family(step: OwnStep, top: OwnedRun) -> Mapping[str, CheckState]:
 
 
 async def _state(step: OwnStep, run: str) -> CheckState | None:
-    """Return the state of a run of the family; None for a subagent run that did not begin."""
+    """Return the state of a run; None for a subagent run that did not begin, and for a run without a journal."""
     if run not in step.family:
-        # A replay has no journal of a subagent with a recorded judgement.
+        # A replay has no journal of a subagent with a recorded judgement, and retention deletes earlier runs.
         with contextlib.suppress(Gone):
             if entries := await step.journal_of(run):
                 # The run may have been opened meanwhile, and the state of an open run grows.
@@ -58,7 +58,7 @@ async def calls_made(step: OwnStep, item: Permitted) -> int:
     Raises Corrupt, TemporaryError.
     """
     tool = item.tool.name
-    states = await family(step, _counted_from(step, tool))
+    states = await family(step, _counted_from(step, tool).run)
     made = {(run, one.id) for run, state in states.items() for one in state.calls.calls.values() if _is_made(one, tool)}
     reserved = {(run, call) for name, run, call in step.reserved if name == tool and run in states}
     return len((made | reserved) - {(step.run, item.call)})
@@ -66,7 +66,7 @@ async def calls_made(step: OwnStep, item: Permitted) -> int:
 
 async def denials(step: OwnStep) -> int:
     """Return how many calls of models people denied in a run with all its subagents. Raises Corrupt, TemporaryError."""
-    states = await family(step, step.root)
+    states = await family(step, step.root.run)
     decisions = [
         (name, approval.decided) for state in states.values() for name, approval in state.progress.approvals.items()
     ]
@@ -78,15 +78,20 @@ async def denials(step: OwnStep) -> int:
 
 
 async def made_by_calls(step: OwnStep, system: str) -> Sequence[Mapping[str, object]]:
-    """Return the details of what calls of a run, of its subagents, and of the run that it continues, made in a system.
+    """Return the details of what calls of a run, of the runs it continues, and of their subagents made in a system.
 
-    Messages that the run itself posted, such as answers and questions, are not among them. Raises TemporaryError.
+    Messages that the runs themselves posted, such as answers and questions, are not among them. Raises TemporaryError.
     """
-    root = step.root
-    states = [*(await family(step, root)).values()]
-    if root.progress.started is not None and (earlier := root.progress.started.continues):
-        with contextlib.suppress(Corrupt, Gone):
-            states.append(run_checks.project(await step.journal_of(earlier)))
+    states = [*(await family(step, step.root.run)).values()]
+    started = step.root.progress.started
+    with contextlib.suppress(Corrupt):
+        for _ in range(_MOST_CONTINUED):
+            if started is None or not started.continues:
+                break
+            continued = await family(step, started.continues)
+            states += continued.values()
+            earlier = continued.get(started.continues)
+            started = earlier.progress.started if earlier is not None else None
     tools = {name for name, tool in step.services.tools.items() if tool.target.system == system}
     calls = [call for state in states for call in state.calls.calls.values()]
     return [call.details for call in calls if call.tool in tools and _has_made(call)]

@@ -264,7 +264,7 @@ def change(item: Permitted, event: Event, made: Iterable[Mapping[str, object]]) 
     wanted = item.tool.target.changes(event, item.sent_arguments)
     if any(wanted.items() <= details.items() for details in made):
         return None
-    text = f"Not called: {item.tool.name} changes only what this run, or the run that it continues, made by a call."
+    text = f"Not called: {item.tool.name} changes only what this run, or a run that it continues, made by a call."
     return Refused(item.call, f"{text} Do not repeat this call.", code=NOT_MADE_HERE)
 
 

@@ -39,7 +39,7 @@ async def written_outside(step: OwnStep, event: Event) -> str:
     states = [step.checks]
     unread = [_UNREAD]
     try:
-        states = [*(await family(step, step)).values()]
+        states = [*(await family(step, step.run)).values()]
         unread = []
     except (Corrupt, Gone):
         # The answer is delivered without what cannot be read.

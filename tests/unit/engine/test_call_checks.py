@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gofer.journal.entries import ApprovalRequested, RunStarted, ToolResult
+from gofer.journal.entries import ApprovalRequested, RunAccepted, RunStarted, ToolResult
 from gofer.journal.log import Pen, claim, open_journal
 from gofer.models.language_model import Answer
 from gofer.sources.slack.post_file import PostFile
@@ -18,8 +18,7 @@ from support.stand_ins import make_outside
 
 pytestmark = pytest.mark.anyio
 NOT_MADE_HERE = (
-    "Not called: edit changes only what this run, or the run that it continues, made by a call. "
-    "Do not repeat this call."
+    "Not called: edit changes only what this run, or a run that it continues, made by a call. Do not repeat this call."
 )
 NO_QUESTION = (
     "Not called: it needs approval, and people denied 2 calls of this run, so it asks no person again. "
@@ -87,21 +86,29 @@ async def test_script_changes_only_messages_that_its_run_posted() -> None:
     assert NOT_MADE_HERE in ending.script_error
 
 
-async def test_run_changes_the_message_of_its_earlier_run() -> None:
-    made = editing(says("", ("edit", {"text": "1.0"})), says("", ("edit", {"text": "2.0"})))
-    earlier = editing(says("", ("post", {"text": "1.0"})))
+async def store_earlier(made: RunWithSubagents, run: str, text: str, continues: str) -> None:
+    """Store the journal of an earlier run that posted a message, for a run that continues it."""
+    earlier = editing(says("", ("post", {"text": text})))
     await earlier.resume()
     pen = Pen("me", make_outside(made.clock))
-    accepted = (await earlier.journal())[0].entry
-    await claim("run0", accepted, pen, made.store, made.blobs)
-    journal, _ = await open_journal("run0", made.store, made.blobs, pen)
-    for one in (await earlier.journal())[1:]:
-        journal.add(one.entry)
+    accepted, *more = [one.entry for one in await earlier.journal()]
+    assert isinstance(accepted, RunAccepted)
+    await claim(run, accepted, pen, made.store, made.blobs)
+    journal, _ = await open_journal(run, made.store, made.blobs, pen)
+    for entry in more:
+        journal.add(replace(entry, continues=continues) if isinstance(entry, RunStarted) else entry)
     await journal.commit()
+
+
+async def test_run_changes_the_messages_of_the_runs_that_it_continues() -> None:
+    texts = ("1.0", "2.0", "3.0")
+    made = editing(*(says("", ("edit", {"text": text})) for text in texts))
+    await store_earlier(made, "first", "1.0", "deleted")
+    await store_earlier(made, "second", "2.0", "first")
     step = await made.owned_step()
-    step.progress.started = RunStarted("bundle", private=False, continues="run0")
+    step.progress.started = RunStarted("bundle", private=False, continues="second")
     await made.resume_with(step)
-    assert (made.acted, await refusals(made)) == (["edit:1.0"], [NOT_MADE_HERE])
+    assert (made.acted, await refusals(made)) == (["edit:1.0", "edit:2.0"], [NOT_MADE_HERE])
 
 
 def files(text: str) -> Answer:
