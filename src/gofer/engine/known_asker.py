@@ -3,19 +3,20 @@
 from gofer.engine.owned_run import OwnedRun
 from gofer.journal.entries import ToolResult
 from gofer.journal.purposes import ACTOR
+from gofer.projections.progress import Progress
 from gofer.sources.part_values import OUTSIDERS, Person
 from gofer.sources.registry import source_of
 from gofer.values.events import Event
 
 
-def known_person(run: OwnedRun, event: Event) -> Person:
+def known_person(progress: Progress, event: Event) -> Person:
     """Return the person who started a run, from the look-up of its admission."""
     people = source_of(event).people
     if people is None or kind_of_event(event):
         return person_of_event(event)
     if isinstance(known := people.look_up(event), Person):
         return known
-    match run.progress.outcomes.get(ACTOR):
+    match progress.outcomes.get(ACTOR):
         case ToolResult(status="ok", details=details):
             return people.person(event, details or {})
         case _:
@@ -28,7 +29,7 @@ def asker_of(run: OwnedRun) -> Person | None:
     event = root.progress.event
     if event is None or source_of(event).approvals is None or not event.actor.is_person:
         return None
-    person = known_person(root, event)
+    person = known_person(root.progress, event)
     if person.kind == "bot":
         return None
     return person
@@ -45,7 +46,12 @@ def words_of_asker(run: OwnedRun) -> str:
 
 def read_by_outsiders(run: OwnedRun, event: Event) -> bool:
     """Return whether people from outside the company read the answer to the event of a run."""
-    return known_person(run.root, event).kind in OUTSIDERS or source_of(event).open_to_outsiders(event)
+    return is_read_by_outsiders(run.root.progress, event)
+
+
+def is_read_by_outsiders(progress: Progress, event: Event) -> bool:
+    """Return the same from the progress of a root run."""
+    return known_person(progress, event).kind in OUTSIDERS or source_of(event).open_to_outsiders(event)
 
 
 def person_of_event(event: Event) -> Person:

@@ -1,4 +1,4 @@
-"""The lines of workflow files that recorded runs would have needed: for places, for counts of calls and for addresses.
+"""The lines of workflow files that recorded runs would have needed: for places, reads, counts of calls and addresses.
 
 A run may have obeyed an attacker. So a line is a proposal, and a person decides whether the workflow is meant to do so.
 """
@@ -7,6 +7,7 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from gofer.engine.known_asker import is_read_by_outsiders
 from gofer.engine.place_rules import entry_of
 from gofer.journal.approval_entries import ApprovalRequested
 from gofer.journal.entries import Recorded
@@ -14,13 +15,18 @@ from gofer.projections.calls import Call
 from gofer.projections.calls import project as calls_of
 from gofer.runtime.run_record import RunRecord
 from gofer.sources.registry import SHARED_HOSTS
+from gofer.sources.workflow_files import READABLE
 from gofer.tools.definition import AnyTool
+from gofer.tools.places import Place
+from gofer.tools.readable import MAY_BE_HIDDEN
 from gofer.values.addresses import host_of
 from gofer.values.errors import ToolError
 from gofer.values.events import Event
 from gofer.workflows.grants import MOST_WRITES, most_calls
 from gofer.workflows.schema import Workflow
 
+_NAMING = ("issue", "project", "page", "database", "repository", "url")
+"""The arguments with which tools name what they read."""
 Needed = Mapping[str, Counter[str]]
 """The lines by workflow, each with the number of runs that would have needed it."""
 
@@ -55,6 +61,9 @@ def _lines(record: RunRecord, workflow: Workflow, tools: Mapping[str, AnyTool]) 
         if event is not None:
             yield from _places(entries, event, tools)
     yield from _counts(calls, workflow)
+    if event is not None:
+        outsiders = is_read_by_outsiders(record.progress, event)
+        yield from (line for call in calls for line in _reads(call, event, workflow, outsiders=outsiders))
     for call in calls:
         if call.code == "unread_address":
             hosts = {host_of(str(value)) for value in (call.arguments or {}).values()}
@@ -77,6 +86,26 @@ def _places(entries: Iterable[Recorded], event: Event, tools: Mapping[str, AnyTo
             place = tool.target.where(event, tool.parse(call.arguments or {}))
             if place.kind != "person":
                 yield f"writes: {{{entry_of(place)}}}"
+
+
+def _reads(call: Call, event: Event, workflow: Workflow, *, outsiders: bool) -> Iterator[str]:
+    """Yield the entries of `reads` for what a call did not find, or found before only some runs could read it.
+
+    A run sees no difference between a hidden and a missing object, so the object of a line may not exist.
+    """
+    system = call.tool.partition("_")[0]
+    opened = call.status == "ok" and (call.details.get("private") is True or (outsiders and system != event.source))
+    if call.is_own or system not in READABLE or not (opened or MAY_BE_HIDDEN in call.text):
+        return
+    given = call.arguments or {}
+    listed = {f"{system}: [{entry}]" for entry in workflow.reads.entries(system)}
+    for name in _NAMING:
+        value = str(given.get(name) or "")
+        link = READABLE[system].linked.match(value)
+        place = Place(system, "issue" if name == "issue" and not link else "other", link[1] if link else value)
+        owner = f"{system}: [{place.name.partition('/')[0]}]"
+        if value and value not in event.place.values() and not {entry_of(place), owner} & listed:
+            yield f"reads: {{{entry_of(place)}}}"
 
 
 def _counts(calls: Iterable[Call], workflow: Workflow) -> Iterator[str]:

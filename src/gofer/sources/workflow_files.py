@@ -18,7 +18,9 @@ BUNDLES_KEPT = 32
 """The most bundles that a process keeps read; most runs begin with one of a few."""
 DestinationsForm = destinations_form([*DESTINATIONS.values()])
 """The form of the key `writes`."""
-ReadableForm = readable_form([one for one in DESTINATIONS.values() if one.system != WORKPLACE_SOURCE])
+READABLE = {name: one for name, one in DESTINATIONS.items() if name != WORKPLACE_SOURCE}
+"""The systems whose places the key `reads` can list, by the key of each."""
+ReadableForm = readable_form([*READABLE.values()])
 """The form of the key `reads`. Channels that a run may read are listed under `writes`."""
 WorkflowForm = workflow_form(TRIGGER_KINDS, DestinationsForm, ReadableForm, WORKPLACE_NAME)
 """The form of a workflow file."""

@@ -5,17 +5,19 @@ from dataclasses import dataclass
 
 from gofer.values.errors import ToolError
 
+MAY_BE_HIDDEN = (
+    "Or this run may not read it: it reads what only some people see only where it began, or where its file lists it "
+    "under `reads`."
+)
+"""The sentence of a read whose object is missing or hidden."""
+
 
 def hidden(missing: str) -> ToolError:
     """Return the error for an object that a run may not read; tools answer the same for one that does not exist.
 
     `missing` is the vendor's sentence for such an object.
     """
-    return ToolError(
-        f"{missing} Or this run may not read it: it reads what only some people see only where it began, or where its "
-        "file lists it under `reads`.",
-        code="not_found",
-    )
+    return ToolError(f"{missing} {MAY_BE_HIDDEN}", code="not_found")
 
 
 def readers(people: str, *, private: bool) -> Mapping[str, str]:

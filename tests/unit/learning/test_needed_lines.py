@@ -1,17 +1,28 @@
 """The lines of workflow files that recorded runs would have needed."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
 from gofer.journal.approval_entries import ApprovalRequested
 from gofer.journal.entries import Entry, LlmResponse, ToolCall, ToolResult
+from gofer.journal.purposes import ACTOR
 from gofer.learning.needed_lines import needed_by, needed_text
 from gofer.runtime.run_record import RunRecord
+from gofer.sources.workflow_files import ReadableForm
 from gofer.tools.definition import Arguments, Call, InDoubt, Target, Tool
 from gofer.tools.definition import ToolResult as Answer
 from gofer.tools.places import Origin, Place
+from gofer.tools.readable import hidden
 from gofer.values.messages import ToolAsk, Usage
 from gofer.workflows.grants import Grant
 from gofer.workflows.schema import Workflow
 from support.engine.memory_run import memory_run
 from support.learning.ended_run import ended_run
+from support.stand_ins import mention
+
+PAGE = "5f1c7d2e-0a3b-4c4d-8e9f-00000000d0c5"
 
 
 class Post(Arguments):
@@ -53,13 +64,17 @@ def refused(call: str, code: str) -> ToolResult:
     return ToolResult(call, "refused", "Not called.", details={"code": code})
 
 
-def lines(*entries: Entry, made: Workflow | None = None) -> list[str]:
-    needed = needed_by([run("r1", *entries)], {"w": made or workflow()}, {POST.name: POST})
+def lines(*entries: Entry, made: Workflow | None = None, place: Mapping[str, str] | None = None) -> list[str]:
+    record = run("r1", *entries)
+    if place is not None and record.progress.event is not None:
+        record.progress.event = replace(record.progress.event, place=place)
+    needed = needed_by([record], {"w": made or workflow()}, {POST.name: POST})
     return [line for found in needed.values() for line in found]
 
 
 def run(name: str, *entries: Entry) -> RunRecord:
-    return ended_run(name, *entries)
+    member = {"kind": "member", "team": mention().place["team"]}
+    return ended_run(name, ToolResult(ACTOR, "ok", "Ada", details=member), *entries)
 
 
 def test_refused_place_needs_an_entry_of_writes() -> None:
@@ -86,6 +101,44 @@ def test_refused_address_needs_its_host_in_links() -> None:
     entries = (asked('{"url": "https://wiki.example/page?id=1"}'), refused("1.0", "unread_address"))
     assert lines(*entries) == ["links: [wiki.example]"]
     assert lines(*entries, made=workflow(links=("wiki.example",))) == []
+
+
+def read(tool: str, arguments: Mapping[str, object], text: str = "", **details: object) -> tuple[Entry, Entry]:
+    outcome = ToolResult("1.0", "ok" if details else "error", text, details=details or {"code": "not_found"})
+    return ToolCall("1.0", tool, "read", arguments), outcome
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "line"),
+    [
+        ("jira_get_issue", {"issue": "HR-7"}, "reads: {jira: [HR]}"),
+        ("jira_get_issue", {"issue": "https://acme.atlassian.net/browse/HR-7"}, "reads: {jira: [HR]}"),
+        ("github_read_file", {"repository": "acme/vault", "path": "a.py"}, "reads: {github: [acme/vault]}"),
+        ("github_get_issue", {"url": "https://github.com/acme/vault/issues/3"}, "reads: {github: [acme/vault]}"),
+        ("notion_get_page", {"page": PAGE}, f"reads: {{notion: [{PAGE}]}}"),
+    ],
+)
+def test_hidden_read_needs_an_entry_of_reads(tool: str, arguments: Mapping[str, object], line: str) -> None:
+    assert lines(*read(tool, arguments, str(hidden("Not there.")))) == [line]
+    assert lines(*read(tool, arguments, "Jira does not answer.")) == []
+
+
+def test_read_of_an_earlier_version_that_would_now_be_hidden_needs_an_entry_of_reads() -> None:
+    assert lines(*read("jira_get_issue", {"issue": "HR-7"}, private=True)) == ["reads: {jira: [HR]}"]
+    assert lines(*read("jira_get_issue", {"issue": "HR-7"}, private=False)) == []
+    assert lines(*read("slack_read_channel", {"issue": "HR-7"}, private=True)) == []
+
+
+def test_read_for_outsiders_in_another_system_needs_an_entry_of_reads() -> None:
+    entries = read("jira_get_issue", {"issue": "OPS-7"}, private=False)
+    place = {"team": "T1", "channel": "C1", "shared": "true"}
+    assert lines(*entries, place=place) == ["reads: {jira: [OPS]}"]
+
+
+def test_listed_read_needs_no_line() -> None:
+    listed = workflow().model_copy(update={"reads": ReadableForm.model_validate({"jira": ["HR"], "github": ["acme"]})})
+    for tool, arguments in (("jira_get_issue", {"issue": "HR-7"}), ("github_read_file", {"repository": "acme/vault"})):
+        assert lines(*read(tool, arguments, str(hidden("Not there."))), made=listed) == []
 
 
 def test_lines_are_counted_by_run_and_say_that_a_person_decides() -> None:
