@@ -100,7 +100,7 @@ async def store_earlier(made: RunWithSubagents, run: str, text: str, continues: 
     await journal.commit()
 
 
-async def test_run_changes_the_messages_of_the_runs_that_it_continues() -> None:
+async def test_run_changes_the_messages_of_all_earlier_runs_of_its_conversation() -> None:
     texts = ("1.0", "2.0", "3.0")
     made = editing(*(says("", ("edit", {"text": text})) for text in texts))
     await store_earlier(made, "first", "1.0", "deleted")
