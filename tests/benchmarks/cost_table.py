@@ -6,6 +6,7 @@ aws_prices.json. `make cost` prints the table and writes it into docs/scale.md. 
 
 import argparse
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from queue_model import DAY, Outcome, Workers, batches, poisson, receiving
 from serverless_run import RESULT, TURNS, Counted, count
 from serverless_run import SECONDS as COUNTED_SECONDS
 
+from gofer.runtime.worker import CONCURRENCY
 from support.aws.template import of_type, written
 
 RUNS_A_DAY = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -168,6 +170,87 @@ def placements(load: Load) -> Iterator[str]:
         yield f"| {name} | {receiving(runs, way).billed * price:,.0f} |"
 
 
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """One machine that runs `gofer serve`."""
+
+    name: str
+    processors: float
+    """Processors that it may use all day."""
+
+    def month(self, runs_a_day: float, counted: Counted) -> float:
+        """Return the USD of a month, with its public address and a disk of twice the journals of a month."""
+        hours = PRICES[f"{self.name}_hour"] + PRICES["public_address_hour"]
+        disk = DISK_GB + 2 * counted.run.stored_gb * runs_a_day * MONTH
+        return hours * 24 * MONTH + disk * PRICES["disk_gb_month"]
+
+
+MACHINES = (Machine("t4g.small", 0.4), Machine("m7g.medium", 1.0))
+DISK_GB = 20
+PROCESSOR_SECONDS = 0.03
+"""Seconds of a processor for a run of one machine. `make bench` counts 0.019 for a mention with one question to the
+model (`-k load`), and 0.024 for a run with five (`-k table`)."""
+SLOTS = (CONCURRENCY, 128, 256, 512, 999)
+"""Values of GOFER_CONCURRENCY; the first is the default, and the last is the most."""
+WORKERS = (5, 10, 20, 50, 100, 200, 500, 1_000)
+"""Values of `WorkerConcurrency`; the first is the default."""
+LONGEST_WAIT = 5.0
+"""The most seconds that 95 of 100 runs may wait for their beginning."""
+COMPARED = (100, 300, 1_000, 10_000, 50_000, 100_000, 300_000, 1_000_000)
+
+
+def payers(counted: Counted) -> Iterator[str]:
+    """Yield what a month costs on one machine and on AWS, each with the least concurrency that suffices."""
+    concurrency = ("machine | `GOFER_CONCURRENCY`", "AWS: `WorkerConcurrency`")
+    yield f"| runs a day | {' | USD a month | '.join(concurrency)} | USD a month | cheaper |"
+    yield "|---|---|---|---|---|---|---|"
+    for runs_a_day in COMPARED:
+        machine, slots = machine_for(Load(runs_a_day))
+        workers, cost = stack_for(Load(runs_a_day), counted)
+        usd = cost.month(runs_a_day)
+        alone = machine.month(runs_a_day, counted)
+        cheaper = "machine" if alone < usd else "AWS"
+        cells = (
+            f"{runs_a_day:,}",
+            machine.name,
+            f"{slots}",
+            f"{alone:,.0f}",
+            f"{workers:,}",
+            f"{usd:,.0f}",
+            cheaper,
+        )
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+    yield f"From {even(counted):,} runs a day on, the smallest machine is cheaper than AWS."
+
+
+def machine_for(load: Load) -> tuple[Machine, int]:
+    """Return the smallest machine for a load, and the least conversations at once with which few runs wait."""
+    busy = load.runs_a_day / DAY * PROCESSOR_SECONDS
+    machine = next(one for one in MACHINES if busy <= one.processors)
+    runs = poisson(load.runs_a_day, _played(load), load.seconds)
+    # A machine is one worker that never ends.
+    alone = Workers(most=1, head_start=0.0, passing=0.0, life=math.inf, room=0.0)
+    waits = ((slots, receiving(runs, replace(alone, slots=slots)).wait(95)) for slots in SLOTS)
+    return machine, next(slots for slots, wait in waits if wait <= LONGEST_WAIT)
+
+
+def stack_for(load: Load, counted: Counted) -> tuple[int, Cost]:
+    """Return the least workers with which few runs wait, and what they cost."""
+    tried = ((most, costs(replace(load, most=most), counted)[1]) for most in WORKERS)
+    return next((most, cost) for most, cost in tried if cost.outcome.wait(95) <= LONGEST_WAIT)
+
+
+def even(counted: Counted) -> int:
+    """Return from how many runs a day on the smallest machine is cheaper, in steps of ten."""
+    smallest = MACHINES[0]
+    return next(
+        runs
+        for runs in range(10, RUNS, 10)
+        if stack_for(Load(runs), counted)[1].month(runs) > smallest.month(runs, counted)
+    )
+
+
 def assumptions(load: Load, counted: Counted) -> Iterator[str]:
     """Yield each assumption of the table."""
     run = counted.run
@@ -191,7 +274,8 @@ def assumptions(load: Load, counted: Counted) -> Iterator[str]:
         f"{workers.head_start:.2f} s. A worker ends when it has no conversation."
     )
     yield (
-        f"A run has {len(TURNS) + 1} questions to the model and {calls} tool calls with {RESULT:,} characters each. "
+        f"A run has {len(TURNS) + 1} questions to the model, and {calls} tool calls with {RESULT:,} characters of "
+        "English each; its thread and its answer are as long. "
         f"Counted in a warm process, in a run of {COUNTED_SECONDS:.0f} s: {counted.frames} rows of its journal, "
         f"{_units(run)}, {run.gets:.0f} gets in S3, {run.messages:.0f} requests to SQS."
     )
@@ -204,6 +288,11 @@ def assumptions(load: Load, counted: Counted) -> Iterator[str]:
     yield (
         f"A month has {MONTH} days. Without runs it costs {fixed():.2f} USD: {alarm_metrics()} metrics of alarms, and "
         f"{POLLERS} open requests for messages. Metrics that runs write are not counted."
+    )
+    yield (
+        f"One machine takes {PROCESSOR_SECONDS} s of a processor for a run. It costs an address, {DISK_GB} GB of disk "
+        f"and twice the journals of a month. Of 100 runs, 95 wait at most {LONGEST_WAIT:.0f} s. While it is "
+        "away, senders deliver again, and no other machine answers. More than 900 runs at once were not tried."
     )
     yield f"Prices: {ABOUT['what']}, of {ABOUT['date']}. Tokens of models and data transfer are not counted."
 
@@ -239,7 +328,8 @@ def page(loads: Sequence[Load]) -> str:
     """Return the table with its parts and its assumptions, in Markdown."""
     counted = count()
     typical = min(loads, key=lambda load: abs(load.runs_a_day - TYPICAL))
-    tables = ("\n".join(lines) for lines in (table(loads, counted), parts(typical, counted), placements(typical)))
+    made = (table(loads, counted), parts(typical, counted), placements(typical), payers(counted))
+    tables = ("\n".join(lines) for lines in made)
     listed = "\n".join(f"- {line}" for line in assumptions(typical, counted))
     return "\n\n".join([*tables, f"Assumptions:\n\n{listed}"]) + "\n"
 

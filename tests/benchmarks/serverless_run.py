@@ -4,10 +4,12 @@ Three turns of a model and seven tool calls in 58 seconds, as the run of which o
 """
 
 import asyncio
+import zlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 from aws_cost import Work
 
@@ -18,7 +20,7 @@ from gofer.stores.memory.blobs import MemoryBlobs
 from gofer.stores.memory.queue import MemoryQueue
 from gofer.stores.one_place import Stores
 from gofer.stores.queue import UNKNOWN, QueueLine, QueueMessage
-from gofer.tools.definition import Call, Tool, ToolResult
+from gofer.tools.definition import Arguments, Call, Tool, ToolResult
 from gofer.values.outside import Clock
 from support.aws.memory_table import MemoryTable
 from support.engine.memory_run import ListModel, Said, says
@@ -35,6 +37,8 @@ REQUEST = 0.006
 """Seconds of a request to DynamoDB or S3 in the same Region."""
 RESULT = 1_500
 """Characters of a tool's result."""
+PROSE = " ".join((Path(__file__).parents[2] / "LICENSE").read_text().split())
+"""English text, which compresses as the texts of real runs do. A thread and each result are different parts of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,17 @@ class SlowModel(ListModel):
 
 async def act(call: Call, said: Said) -> ToolResult:
     await asyncio.sleep(1.0)
-    return ToolResult("x" * RESULT, "done")
+    return ToolResult(_prose(said.text), "done")
+
+
+async def thread(call: Call, arguments: Arguments) -> ToolResult:
+    """Return the thread that Slack answers for each mention."""
+    return ToolResult(_prose(call.key), "read", {"private": False})
+
+
+def _prose(seed: str) -> str:
+    start = zlib.crc32(seed.encode()) % (len(PROSE) - RESULT)
+    return PROSE[start : start + RESULT]
 
 
 @cache
@@ -132,11 +146,13 @@ def count() -> Counted:
 async def _count(clock: VirtualClock) -> Counted:
     table, blobs, queue = MemoryTable(), CountedBlobs(), CountedQueue(clock)
     answers = [says("", *((tool, {"text": f"{tool} {i}"}) for i, tool in enumerate(turn))) for turn in TURNS]
-    model = SlowModel([*answers, says("Done.")] * (1 + DELETED))
+    model = SlowModel([*answers, says(_prose("answer"))] * (1 + DELETED))
     made = MemoryWorker(model, clock, DynamoStore(table), blobs)  # type: ignore[arg-type]
     made.grant("look", "write")
     more = {name: Tool(name, name, effect, Said, act) for name, effect in (("look", "read"), ("write", "keyed"))}  # type: ignore[arg-type]
-    services = replace(made.worker.services, tools={**made.worker.services.tools, **more})
+    known = made.worker.services.tools
+    more["slack_read_thread"] = replace(known["slack_read_thread"], act=thread)
+    services = replace(made.worker.services, tools={**known, **more})
     made.queue = queue  # type: ignore[assignment]
     made.worker = replace(made.worker, services=over(services, queue=queue))
     await _one(made, "warm", 1)

@@ -5,13 +5,15 @@ tasks that it starts. Ctrl-C and the cancellation of the task that awaits the co
 """
 
 import asyncio
+import itertools
 import json
 import logging
 import threading
+import time
 import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from gofer.tools.definition import ToolResult
@@ -55,76 +57,81 @@ async def contained(name: str, code: Callable[[], Awaitable[T]], blocking: float
     loop = asyncio.get_running_loop()
     if loop.get_task_factory() is None:
         loop.set_task_factory(_task)
-    steps = _Steps(name)
-    token = _CURRENT.set(steps)
-    threading.Thread(target=steps.watch, args=(blocking,), daemon=True).start()
+    _watch(blocking)
+    token = _CURRENT.set(name)
     try:
-        return await steps.through(run())
+        return await _through(name, run())
     finally:
-        steps.over.set()
         _CURRENT.reset(token)
 
 
-class _Steps:
-    """The steps of a call and of the tasks that it starts. During a step no other code of the event loop runs."""
+async def _through(name: str, code: Coroutine[Any, Any, T]) -> T:
+    """Return what a coroutine of a tool returns, step by step."""
+    return await _each(name, code)
 
-    def __init__(self, name: str) -> None:
-        self.over = threading.Event()
-        self._name = name
-        self._moves = 0
-        """Beginnings and ends of steps so far; odd during a step."""
 
-    def watch(self, blocking: float) -> None:
-        """Log that a step takes longer than `blocking` seconds, once."""
-        seen = 0
-        while not self.over.wait(blocking):
-            if self._moves % 2 and self._moves == seen:
-                _log.error(_BLOCKS, self._name, blocking)
-                return
-            seen = self._moves
-
-    async def through(self, code: Coroutine[Any, Any, T]) -> T:
-        """Return what a coroutine returns, step by step."""
-        return await self._each(code)
-
-    @types.coroutine
-    def _each(self, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
-        step: Callable[[], object] = partial(code.send, None)
-        while True:
-            self._moves += 1
-            try:
-                waits_for = step()
-            except StopIteration as end:
-                return end.value
-            except (SystemExit, KeyboardInterrupt) as error:
-                # In a task, either of them would end the whole event loop.
-                if is_from_outside(error):
-                    raise
-                raise Misbehaved(_ENDS[type(error)]) from error
-            finally:
-                self._moves += 1
-            try:
-                given = yield waits_for
-            except GeneratorExit:
-                code.close()
+@types.coroutine
+def _each(name: str, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+    thread = threading.get_ident()
+    step: Callable[[], object] = partial(code.send, None)
+    while True:
+        _STEPS[thread] = (name, next(_NUMBERS))
+        try:
+            waits_for = step()
+        except StopIteration as end:
+            return end.value
+        except (SystemExit, KeyboardInterrupt) as error:
+            # In a task, either of them would end the whole event loop.
+            if is_from_outside(error):
                 raise
-            except BaseException as error:  # noqa: BLE001 - the code gets it where it waits
-                step = partial(code.throw, error)
-            else:
-                step = partial(code.send, given)
+            raise Misbehaved(_ENDS[type(error)]) from error
+        finally:
+            _STEPS.pop(thread, None)
+        try:
+            given = yield waits_for
+        except GeneratorExit:
+            code.close()
+            raise
+        except BaseException as error:  # noqa: BLE001 - the code gets it where it waits
+            step = partial(code.throw, error)
+        else:
+            step = partial(code.send, given)
 
 
-_CURRENT: ContextVar[_Steps | None] = ContextVar("steps", default=None)
-"""The steps of the call that this task belongs to."""
+_STEPS: dict[int, tuple[str, int]] = {}
+"""The tool whose code runs now in each thread, and the number of this step. Its event loop does nothing else."""
+_NUMBERS = itertools.count()
+
+
+@cache
+def _watch(blocking: float) -> None:
+    threading.Thread(target=_look, args=(blocking,), name="gofer-held-up", daemon=True).start()
+
+
+def _look(blocking: float) -> None:
+    """Log each step that takes longer than `blocking` seconds, once, for as long as the process lives."""
+    seen: set[tuple[str, int]] = set()
+    told: set[tuple[str, int]] = set()
+    while True:
+        time.sleep(blocking)
+        steps = set(_STEPS.copy().values())
+        for name, number in (steps & seen) - told:
+            _log.error(_BLOCKS, name, blocking)
+            told.add((name, number))
+        seen, told = steps, told & steps
+
+
+_CURRENT: ContextVar[str] = ContextVar("tool", default="")
+"""The tool to whose call this task belongs."""
 
 
 def _task(
     loop: asyncio.AbstractEventLoop, code: Coroutine[Any, Any, T] | Generator[Any, None, T], **options: Any
 ) -> asyncio.Task[T]:
     """Return a new task. A task that a contained call starts is contained too."""
-    steps = _CURRENT.get()
-    if steps is not None and isinstance(code, Coroutine):
-        code = steps.through(code)
+    name = _CURRENT.get()
+    if name and isinstance(code, Coroutine):
+        code = _through(name, code)
     return asyncio.Task(code, loop=loop, **options)
 
 
