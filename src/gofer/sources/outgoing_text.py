@@ -203,7 +203,7 @@ def _parts(parts: Sequence[md.InlineNode], live: Live, *, is_last: bool) -> Iter
             case md.Image():
                 yield from _link(md.Link(part.address, (md.Text(part.text or "image"),)), live)
             case md.Code():
-                # Between dollar signs code is a formula, in which GitHub draws links.
+                # Between dollar signs code is a formula, in which some systems draw links.
                 formula = place > 0 and md.plain(parts[place - 1 : place]).endswith("$")
                 yield md.Code(with_inert(part.text, live)) if formula else part
             case md.Break():
