@@ -15,6 +15,7 @@ from gofer.journal.purposes import (
     DECISION,
     OBJECTION,
     QUESTION,
+    QUESTION_BUTTONS,
     QUESTION_FILE,
 )
 from gofer.sources.part_values import OwnCall
@@ -28,6 +29,7 @@ from gofer.values.events import Event
 _TOO_LONG = (
     "its arguments are too long for a question that only one person sees, and a file would show them to the others here"
 )
+_NO_BUTTONS: Mapping[str, object] = {"approve": "", "deny": ""}
 ATTEMPTS = 3
 """Attempts to ask a question while it is unknown whether people see it. A question that appears twice does no harm."""
 
@@ -62,17 +64,35 @@ class Question:
         people, failure = await self._people_to_ask(provenance)
         if failure:
             return failure
-        if self._file and (failure := await self._attach(place, provenance)):
+        # A message that only one person sees cannot be changed, so its file comes first.
+        below = bool(self._file) and not self._only_for_asker
+        if self._file and not below and (failure := await self._attach(place, provenance)):
             return failure
         for call in question_calls(self.requested):
-            match await self._step.call(self._question_call(call, place, people), provenance):
-                case Result(status="ok"):
-                    return ""
+            match await self._step.call(self._question_call(call, place, people, buttons=not below), provenance):
+                case Result(status="ok", details=details):
+                    return await self._complete(as_object(details), place, people, provenance) if below else ""
                 case Result(text=reason):
                     return f"the question could not be sent: {reason.rstrip('.')}"
                 case _:
                     pass  # It is unknown whether people see the question, so it is asked again.
-        return ""
+        return "it is unknown whether people see the question" if below else ""
+
+    async def _complete(
+        self, asked: Mapping[str, object], place: Mapping[str, object], page: Sequence[str], provenance: Provenance
+    ) -> str:
+        """Attach the file below a question, then show its buttons; return the reason when that fails, else empty."""
+        if failure := await self._attach(place, provenance):
+            return failure
+        shown = self._approvals.close(asked, "", self._fields(place, page, ""))
+        call = QUESTION_BUTTONS.format(self.requested.about, self.requested.call)
+        if shown is not None:
+            match await self._step.call(PurposeCall(call, shown), provenance):
+                case Result(status="ok"):
+                    return ""
+                case _:
+                    pass
+        return "its buttons could not be shown"
 
     async def objection(self, click: ApprovalClicked, provenance: Provenance) -> str:
         """Return why a click does not count, for the person who clicked; empty when the click counts."""
@@ -112,7 +132,9 @@ class Question:
             # A message that only one person sees cannot be changed, so the decision is a message of its own.
             await self.notify(_decision_call(self.requested), self._requester(), ending, provenance)
         elif not self._only_for_asker:
-            asked = {**self._fields({}, [], ""), "approve": "", "deny": ""}
+            asked = {**self._fields({}, [], ""), **_NO_BUTTONS}
+            if self._file and not decided.item and decided.decision == "denied":
+                asked = None  # Its file is missing, so it shows arguments that people cannot read whole.
             await close_shown(self._step, self.requested, ending, asked, provenance)
 
     async def _people_to_ask(self, provenance: Provenance) -> tuple[list[str], str]:
@@ -157,11 +179,14 @@ class Question:
             case _:
                 return "it is unknown whether people see the file with its arguments"
 
-    def _question_call(self, call: str, place: Mapping[str, object], page: Sequence[str]) -> PurposeCall:
+    def _question_call(
+        self, call: str, place: Mapping[str, object], page: Sequence[str], *, buttons: bool
+    ) -> PurposeCall:
         if self._only_for_asker:
             asked = self._approvals.ask_one(self._fields(place, page, self._requester()))
         else:
-            asked = self._approvals.ask(self._fields(place, page, ""))
+            fields = self._fields(place, page, "")
+            asked = self._approvals.ask(fields if buttons else {**fields, **_NO_BUTTONS})
         return PurposeCall(call, asked)
 
     def _fields(self, place: Mapping[str, object], page: Sequence[str], to: str) -> dict[str, object]:

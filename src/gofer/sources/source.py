@@ -171,7 +171,9 @@ class Approvals:
     attach: Callable[[Mapping[str, object]], OwnCall]
     """Returns the call that attaches the arguments of a question, given by its fields, as the file that they name."""
     close: Callable[[Details, str, Mapping[str, object] | None], OwnCall | None]
-    """Returns the call that shows how a question ended, with its fields if it stays; None if it cannot be edited."""
+    """Returns the call that shows how a question ended, with its fields if it stays; None if it cannot be edited.
+
+    An empty ending shows the buttons."""
     may_decide: Callable[[str, Sequence[str], str], OwnCall]
     """Returns the call that looks up whether a person may decide, from the person, the approvers and the requester."""
     allowed: Callable[[Details], bool]

@@ -96,7 +96,10 @@ def approval_worker(*answers: Answer | Exception, **keys: object) -> ApprovalWor
         return ToolResult("Asked.", "asked", {"channel": "C1", "ts": "1.5"}) if asked in made.asked else None
 
     async def close(call: Call, arguments: CloseQuestion) -> ToolResult:
-        made.closed.append(arguments.ending)
+        if arguments.asked and not arguments.ending:
+            made.asked.append(arguments.asked)
+        else:
+            made.closed.append(arguments.ending)
         lost("slack_close_question")
         return ToolResult("Closed.", "closed")
 

@@ -98,8 +98,8 @@ OF_HARM = (
     Mutant(
         "arguments that do not fit stand in a file",
         "engine/approval_question.py",
-        "        if self._file and (failure := await self._attach(place, provenance)):\n",
-        "        if False and (failure := await self._attach(place, provenance)):\n",
+        "        if failure := await self._attach(place, provenance):\n            return failure\n        shown",
+        "        shown",
         _played("O7"),
     ),
     Mutant(

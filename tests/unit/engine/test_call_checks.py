@@ -7,6 +7,7 @@ import pytest
 from gofer.journal.entries import ApprovalRequested, RunAccepted, RunStarted, ToolResult
 from gofer.journal.log import Pen, claim, open_journal
 from gofer.models.language_model import Answer
+from gofer.sources.slack.approvals import CloseQuestion
 from gofer.sources.slack.post_file import PostFile
 from gofer.tools.definition import Call, Target, Tool
 from gofer.tools.definition import ToolResult as Result
@@ -14,6 +15,7 @@ from gofer.values.errors import ToolError
 from support.engine.approvals import ApprovalWorker, approval_worker, status
 from support.engine.memory_run import Said, says
 from support.engine.subagent_runs import Asked, RunWithSubagents, run_with_subagents
+from support.runtime.memory_worker import Crashed
 from support.stand_ins import make_outside
 
 pytestmark = pytest.mark.anyio
@@ -156,7 +158,11 @@ def with_files(made: ApprovalWorker, attached: list[PostFile]) -> ApprovalWorker
     """Let a worker attach files."""
 
     async def attach(call: Call, file: PostFile) -> Result:
+        assert [asked.approve for asked in made.asked] == [""]
         attached.append(file)
+        if made.crash_after == "slack_post_file":
+            made.crash_after = ""
+            raise Crashed
         return Result("Attached.", "attached", {"channel": "C1"})
 
     worker = made.memory_worker.worker
@@ -165,18 +171,32 @@ def with_files(made: ApprovalWorker, attached: list[PostFile]) -> ApprovalWorker
     return made
 
 
-async def test_arguments_that_do_not_fit_stand_whole_in_a_file_beside_the_question() -> None:
+async def test_arguments_that_do_not_fit_stand_whole_in_a_file_below_the_question() -> None:
     attached: list[PostFile] = []
     made = with_files(approval_worker(files(LONG), says("Filed.")), attached)
     await made.memory_worker.accept("run1", private=False)
     await made.work(2)
-    (question,) = made.asked
+    bare, question = made.asked
     (file,) = attached
     assert LONG in file.text
     assert (question.file, question.thread_ts) == (file.name, file.thread_ts)
+    assert bare == question.model_copy(update={"approve": "", "deny": ""})
     await made.press("approved")
     await made.work()
     assert made.filed == ["run1/1.0"]
+
+
+@pytest.mark.parametrize("tool", ["slack_ask_approval", "slack_post_file", "slack_close_question"])
+async def test_question_with_a_file_gets_its_buttons_after_a_crash(tool: str) -> None:
+    attached: list[PostFile] = []
+    made = with_files(approval_worker(files(LONG), says("Filed.")), attached)
+    made.crash_after = tool
+    await made.memory_worker.accept("run1", private=False)
+    await made.work()
+    assert made.crash_after == ""
+    await made.press("approved")
+    await made.work()
+    assert (made.filed, len({file.name for file in attached})) == (["run1/1.0"], 1)
 
 
 async def test_question_that_one_person_sees_is_not_asked_about_arguments_without_room() -> None:
@@ -196,7 +216,7 @@ async def test_question_that_one_person_sees_is_not_asked_about_arguments_withou
     assert reason in made.memory_worker.model.requests[-1]
 
 
-async def test_question_is_not_asked_without_its_file() -> None:
+async def test_question_without_its_file_never_gets_buttons() -> None:
     made = approval_worker(files(LONG), says("Told."))
 
     async def refuse(call: Call, file: PostFile) -> Result:
@@ -207,5 +227,25 @@ async def test_question_is_not_asked_without_its_file() -> None:
     made.memory_worker.worker = replace(worker, services=replace(worker.services, tools=tools))
     await made.memory_worker.accept("run1", private=False)
     await made.work()
-    assert (made.asked, made.filed) == ([], [])
-    assert "the file with its arguments could not be sent" in await made.first_result()
+    assert ([asked.approve + asked.deny for asked in made.asked], made.filed) == ([""], [])
+    reason = "the file with its arguments could not be sent: Slack did not accept the file"
+    assert made.closed == [f"Denied by Gofer: {reason}."]
+    assert reason in await made.first_result()
+
+
+async def test_question_without_buttons_is_closed_when_these_cannot_be_shown() -> None:
+    made = with_files(approval_worker(files(LONG), says("Told.")), [])
+
+    async def refuse(call: Call, arguments: CloseQuestion) -> Result:
+        if not arguments.ending:
+            raise ToolError("Slack did not accept the message.")
+        made.closed.append(arguments.ending)
+        return Result("Closed.", "closed")
+
+    worker = made.memory_worker.worker
+    close = replace(worker.services.tools["slack_close_question"], act=refuse)
+    tools = {**worker.services.tools, close.name: close}
+    made.memory_worker.worker = replace(worker, services=replace(worker.services, tools=tools))
+    await made.memory_worker.accept("run1", private=False)
+    await made.work()
+    assert (made.closed, made.filed) == (["Denied by Gofer: its buttons could not be shown."], [])

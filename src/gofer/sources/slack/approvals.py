@@ -28,12 +28,12 @@ _SHOWN = ToolResult("Shown.", "told one person")
 
 
 class CloseQuestion(Arguments):
-    """The question to close, and its ending."""
+    """The question to close, and its ending; or the question whose buttons appear."""
 
     channel: str
     ts: str
     ending: str
-    """The text in place of the buttons."""
+    """The text in place of the buttons; empty shows them."""
     asked: Question | None = None
     """The question, if it stays visible above the ending; None leaves only the ending."""
 
@@ -116,11 +116,13 @@ def _mock_ask_requester(call: Call, asked: Question) -> ToolResult:
 
 @tool(effect="keyed", shows="edit", gone=NOT_THERE, internal=True, scopes=scopes("conversations.list", "chat.update"))
 async def slack_close_question(api: SlackApi, call: Call, arguments: CloseQuestion) -> ToolResult:
-    """Replace the buttons of a question with its decision."""
+    """Replace the buttons of a question with its decision, or show them."""
     shown = question.closed(arguments.ending)
+    text = escaped(arguments.ending)
     if arguments.asked:
         shown = question.blocks(arguments.asked, arguments.ending)
-    content = _content(call, escaped(arguments.ending), shown)
+        text = text or question.fallback(arguments.asked)
+    content = _content(call, text, shown)
     await api.write(call, "chat.update", channel=arguments.channel, ts=arguments.ts, **content)
     return _CLOSED
 

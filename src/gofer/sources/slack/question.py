@@ -1,7 +1,7 @@
 """The question whether a run may make a call. It shows the arguments of the call exactly.
 
 Every argument has its own box with plain text, in which Slack does not interpret Markdown, links or mentions. An
-invisible character is shown as its number. Arguments without room stand whole in a file beside the question, which
+invisible character is shown as its number. Arguments without room stand whole in a file below the question, which
 names them. A question that cannot show an argument whole, and has no such file, cannot be approved: the argument is
 cut, followed by its length and hash, or named with its length.
 """
@@ -72,6 +72,8 @@ def blocks(asked: Question, ending: str = "") -> list[Block]:
         elements.append(_line(_bold(f"The file {asked.file} here has all arguments whole. {_without_box(filed)}")))
     if not asked.arguments:
         elements.append(_line(_text("It takes no arguments.")))
+    if not (ending or asked.approve):
+        ending = "The buttons appear once the file is below."
     if ending:
         return [_rich([*elements, _line(_bold(ending))])]
     until = moment(asked.until)

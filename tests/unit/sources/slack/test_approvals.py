@@ -110,6 +110,21 @@ def test_slack_closed_question_has_no_buttons_and_names_the_decision() -> None:
     play(story)
 
 
+def test_slack_question_with_a_file_gets_its_buttons_later() -> None:
+    async def story(slack: SlackSimulator, call: Call) -> None:
+        asked = question(file="all.txt", arguments={"text": "x" * 50_000})
+        bare = asked.model_copy(update={"approve": "", "deny": ""})
+        done = await slack_ask_approval.act(API, call, bare)
+        assert [block["type"] for block in reply(slack).blocks if block["type"] == "actions"] == []
+        assert "The buttons appear once the file is below." in texts(reply(slack).blocks)
+        showing = {"channel": "C0000001", "ts": str(done.details["ts"]), "ending": "", "asked": asked.model_dump()}
+        await slack_close_question.act(API, call, CloseQuestion.model_validate(showing))
+        assert [block["type"] for block in reply(slack).blocks if block["type"] == "actions"] == ["actions"]
+        assert (reply(slack).text, "yes-token" in str(reply(slack).blocks)) == (fallback(asked), True)
+
+    play(story)
+
+
 def test_slack_question_marks_a_cut_argument_with_length_and_hash() -> None:
     text = "x" * 50_000
     ((_, shown), (_, short)) = rendered({"body": text, "title": "t"})
