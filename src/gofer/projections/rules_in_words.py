@@ -12,7 +12,7 @@ from gofer.journal.entries import Entry, RunStarted, ToolResult
 
 _ASKED: Mapping[About, str] = {
     "call": "the workflow file lists the tool under `approve`",
-    "leaving": "the run began where only some people read, and the call writes elsewhere",
+    "leaving": "the run began where only some people read, and the call reaches another place",
     "elsewhere": "neither the workflow file, nor the place of the request, nor the words of the asker allow the place",
 }
 """The rules by the question that the run asked."""
@@ -24,6 +24,8 @@ _REFUSED: Mapping[str, str] = {
     "bounded": "`arguments` of the workflow file does not allow these values",
     "denied_before": "people denied so many calls of the run that it asks no more",
     "not_made_here": "no call of the run made what this call changes",
+    "unread_address": "no source that the run read has the address",
+    "chosen_address": "the run began where only some people read, and the call did not name the address",
     "locked": "an earlier call of the tool has an unknown outcome",
     "unknown_tool": "the workflow file does not list the tool",
 }
@@ -53,6 +55,8 @@ class Rules:
             case ApprovalRequested(about=about):
                 rule = _ASKED[about]
             case ToolResult(status="refused", details={"code": str(code)}) if code in _REFUSED:
+                rule = _REFUSED[code]
+            case ToolResult(details={"code": "unread_address" | "chosen_address" as code}):
                 rule = _REFUSED[code]
             case _:
                 return {}

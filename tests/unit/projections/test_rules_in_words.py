@@ -40,7 +40,7 @@ def read(**details: object) -> Entry:
     ("question", "because"),
     [
         ("call", "the workflow file lists the tool under `approve`"),
-        ("leaving", "the run began where only some people read, and the call writes elsewhere"),
+        ("leaving", "the run began where only some people read, and the call reaches another place"),
         ("elsewhere", "nor the words of the asker allow the place"),
     ],
 )
@@ -69,6 +69,11 @@ def test_hidden_object_has_no_rule(status: str) -> None:
     hidden = ToolResult("1.1", "refused" if status == "ok" else "error", "Not found.", details={"code": "not_found"})
     for where, line in lines(journal(read(readers=UNKNOWN), hidden)):
         assert line.endswith("not_found"), where
+
+
+def test_address_that_a_tool_refuses_names_its_rule() -> None:
+    failed = ToolResult("1.1", "error", "Nothing was sent.", details={"code": "unread_address"})
+    assert all("because no source that the run read has the address" in line for _, line in lines(journal(failed)))
 
 
 def test_code_of_a_vendor_is_no_rule() -> None:
