@@ -30,6 +30,8 @@ _REFUSED: Mapping[str, str] = {
     "unknown_tool": "the workflow file does not list the tool",
 }
 """The rules by the code of the refused call."""
+_OF_ADDRESSES = ("unread_address", "chosen_address")
+"""The codes with which a tool refuses an address after its call began."""
 _LONGEST = 100
 """The most characters of readers, which a company's own tool may write."""
 
@@ -56,7 +58,7 @@ class Rules:
                 rule = _ASKED[about]
             case ToolResult(status="refused", details={"code": str(code)}) if code in _REFUSED:
                 rule = _REFUSED[code]
-            case ToolResult(details={"code": "unread_address" | "chosen_address" as code}):
+            case ToolResult(details={"code": str(code)}) if code in _OF_ADDRESSES:
                 rule = _REFUSED[code]
             case _:
                 return {}
