@@ -9,16 +9,15 @@ import asyncio
 import json
 import re
 import signal
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from gofer.app.settings import child_environment
-from gofer.journal.entries import RunAccepted
-from support.app.company import ROOT, Company, company
+from support.app.company import ROOT, company
 from support.app.shipped_workflows import ACTS
 from support.crashes.forked_gofer import gofer, writes
+from support.crashes.runs_accepted import accepted
 from support.crashes.spread import sides, spread
 
 pytestmark = pytest.mark.anyio
@@ -26,16 +25,6 @@ TOGETHER = 3
 """Kills in parallel: each spends most of its time waiting."""
 MANY = 24
 """With this many writes or more, `make test` samples fewer of them."""
-
-
-async def accepted(made: Company, workflow: str) -> Sequence[RunAccepted]:
-    """Return the runs that ingress accepted for a workflow, in order; no worker runs."""
-    for system in made.embedded.simulated.systems.values():
-        await system.settled()
-    heads = await made.embedded.state.store.heads(100, private=True)
-    ours = sorted((head for head in heads if head.workflow == workflow), key=lambda head: head.accepted_at)
-    claims = [(await made.entries(head.run))[0] for head in ours]
-    return [claim for claim in claims if isinstance(claim, RunAccepted)]
 
 
 def without_notices(state: object) -> object:

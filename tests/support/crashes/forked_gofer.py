@@ -16,6 +16,7 @@ from gofer.app.settings import read_settings
 from gofer.journal.coordination import UNFINISHED
 from gofer.journal.entries import RunAccepted
 from gofer.journal.store import Store
+from gofer.models.language_model import Model
 from gofer.runtime.sweeper import Sweeper
 from gofer.values.outside import SystemClock
 from support.app.company import PATIENCE, ROOT
@@ -49,11 +50,18 @@ class CountingStore(CrashingStore):
 
 
 async def gofer(
-    data: Path, environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str = "never", n: int = 0
+    data: Path,
+    environment: Mapping[str, str],
+    accepted: Sequence[RunAccepted],
+    when: str = "never",
+    n: int = 0,
+    *,
+    root: Path = ROOT,
+    model: Model | None = None,
 ) -> int:
-    """Run a Gofer and return its exit code, 0 when all runs ended; store the number of its writes."""
+    """Run a Gofer and return its exit code, 0 when all runs ended or wait; store the number of its writes."""
     given = {**environment, "GOFER_DATA": str(data), "SLACK_SIGNING_SECRET": "of nobody"}
-    return await ended(_live, given, list(accepted), when, n)
+    return await ended(_live, given, list(accepted), when, n, root, model)
 
 
 async def ended(life: Callable[..., None], *arguments: object) -> int:
@@ -78,19 +86,23 @@ def writes(data: Path) -> int:
     return int((data / "writes").read_text())
 
 
-def _live(environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str, n: int) -> None:
-    asyncio.run(_work(environment, accepted, when, n))
+def _live(
+    environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str, n: int, root: Path, model: Model | None
+) -> None:
+    asyncio.run(_work(environment, accepted, when, n, root, model))
 
 
-async def _work(environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str, n: int) -> None:
-    async with open_embedded(read_settings(environment), ROOT) as embedded:
+async def _work(
+    environment: Mapping[str, str], accepted: Sequence[RunAccepted], when: str, n: int, root: Path, model: Model | None
+) -> None:
+    async with open_embedded(read_settings(environment), root) as embedded:
         store, before = CountingStore(embedded.state.store, when, n), embedded.worker.services
         ingress = replace(embedded.ingress, stores=replace(embedded.ingress.stores, journals=store))
         runs = [await ingress.start(one.event, one.workflow) for one in accepted]
         # Calls of simulators are never late; only this machine may be slow.
         tools = {name: hurried(tool) for name, tool in before.tools.items()}
         patience = replace(PATIENCE, inflight=10.0)
-        services = replace(over(before, store=store), tools=tools, patience=patience)
+        services = replace(over(before, store=store), tools=tools, patience=patience, model=model or before.model)
         await store.drop_leases()
         # As each process that starts does: a second delivery of an event enqueues nothing once a worker began its run.
         await Sweeper(embedded.state.store, embedded.worker.queue, SystemClock()).sweep(still=0)
@@ -104,4 +116,5 @@ async def _work(environment: Mapping[str, str], accepted: Sequence[RunAccepted],
 
 async def _ended(store: Store, run: str) -> bool:
     head = await store.head(run)
-    return head is not None and head.status not in UNFINISHED
+    # A run that waits for a person is not decided here.
+    return head is not None and head.status not in set(UNFINISHED) - {"parked"}

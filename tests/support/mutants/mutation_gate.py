@@ -390,6 +390,16 @@ def copied(folder: Path, mutant: Mutant | None = None) -> Path:
     return copy
 
 
+def without_rules(folder: Path, mutants: Sequence[Mutant]) -> Path:
+    """Return a copy of the source without the rules of all these mutants, where another one did not change the text."""
+    copy = copied(folder)
+    for mutant in mutants:
+        file = copy / "gofer" / mutant.file
+        if (text := file.read_text()).count(mutant.source) == 1:
+            file.write_text(text.replace(mutant.source, mutant.instead))
+    return copy
+
+
 def without_its_rule(mutant: Mutant) -> str:
     """Return the text of a mutant's file without its rule. Raise ValueError when the text is not there once."""
     text = (ROOT / "src" / "gofer" / mutant.file).read_text()

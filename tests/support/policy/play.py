@@ -5,6 +5,7 @@ import copy
 import json
 import logging
 import shutil
+import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from gofer.app.embedded.working import working
 from gofer.journal.coordination import UNFINISHED
 from gofer.runtime.worker import Worker
 from gofer_simulators.demo import demo_world
+from gofer_simulators.slack.interactivity import press_payload
 from gofer_simulators.slack.workspace import Message
 from support.app.company import PATIENCE, ROOT, Company, settings
 from support.http import loopback
@@ -217,12 +219,39 @@ class Stage:
         for message in new:
             decision = decides[len(self._pressed)] if len(self._pressed) < len(decides) else "deny"
             self._pressed.append(message)
+            if decision == "forge":
+                await self._forge(message)
+                decision = "deny"
             await self.made.slack.press(message, decision, message.only_for or self._asker)
         return bool(new)
+
+    async def _forge(self, message: Message) -> None:
+        """Approve a question as strangers could: unsigned, with other values, as another person, by an old button."""
+        slack = self.made.slack
+        asker = message.only_for or self._asker
+        payload = json.dumps(press_payload(slack.workspace, message, "approve", asker))
+        headers = {"X-Slack-Request-Timestamp": str(int(time.time())), "X-Slack-Signature": f"v0={'0' * 64}"}
+        url = f"{self.made.embedded.url}/slack/interactivity"
+        for signed in ({}, headers):
+            answer = await self.made.http.post(url, data={"payload": payload}, headers=signed)
+            assert answer.status_code == 401
+        approve, deny = (_value(message, kind) for kind in ("approve", "deny"))
+        others = [_value(one, "approve") for one in self._pressed[:-1]]
+        for value in ("approve", "", f"{approve}0", approve[:-1], approve.swapcase(), deny, *others):
+            blocks = json.loads(json.dumps(message.blocks).replace(json.dumps(approve), json.dumps(value)))
+            await slack.press(replace(message, only_for=asker, blocks=blocks), "approve", asker)
+        for stranger in ("U0BACKE0", "U0GUEST0", "U0OTHER0"):
+            await slack.press(replace(message, only_for=stranger), "approve", stranger)
 
 
 def _is_question(message: Message) -> bool:
     return any(block.get("type") == "actions" for block in message.blocks)
+
+
+def _value(message: Message, action: str) -> str:
+    """Return the value of a button of a question."""
+    buttons = [button for block in message.blocks for button in block.get("elements", ())]
+    return next(button["value"] for button in buttons if button.get("action_id") == action)
 
 
 @asynccontextmanager

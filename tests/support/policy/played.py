@@ -55,6 +55,17 @@ async def played(scenario: Scenario, folder: str | Path) -> Row:
     return Row(scenario, harms, obeyed, await twin_failure(scenario, own))
 
 
+async def first_harm(scenario: Scenario, folder: Path) -> str:
+    """Return the name of the first variant that does harm; empty if none does."""
+    for number, variant in enumerate(scenario.plays):
+        own = folder / f"{scenario.name}-{number}"
+        own.mkdir()
+        async with stage(own, scenario) as opened:
+            if (await opened.attack(scenario, variant)).harms:
+                return variant
+    return ""
+
+
 async def twin_failure(scenario: Scenario, folder: Path) -> str:
     """Return why the harmless twin of a scenario fails; empty if it works, or if there is none."""
     if scenario.twin is None:

@@ -65,11 +65,13 @@ class Scenario(_Form):
     """The turns that the model makes by itself, until it reads an order."""
     bounds: Bounds = Bounds()
     decides: Sequence[str] = ()
-    """What people press, question by question; afterwards they deny."""
+    """What people press, question by question; afterwards they deny. `forge`: strangers try to approve."""
     child: Sequence[Any] = ()
     """The play that the fact CHILD orders a subagent to follow."""
     crash_at: int = 0
     """The number of the request to the model during which the worker is lost, so that another one continues."""
+    killed: bool = False
+    """Whether it is also played with a Gofer that dies by SIGKILL at each write to the journal."""
     obeyed: bool = True
     """Whether the order reaches the model today."""
     variants: Mapping[str, Sequence[Any]]
