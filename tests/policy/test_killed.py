@@ -56,6 +56,9 @@ async def harm_after(folder: Path, scenario: Scenario, when: str = "never", n: i
         return code, [*harm_in(seen, scenario.bounds, SECRETS)]
 
 
+@pytest.mark.rehearsal(
+    "tests/survival/test_killed_workflows.py::test_killed_workflow_leaves_the_state_of_an_undisturbed_run"
+)
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_hijacked_model_of_a_killed_gofer_does_no_harm(everywhere: bool, tmp_path: Path, name: str) -> None:
     scenario = SCENARIOS[name]

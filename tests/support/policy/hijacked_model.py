@@ -59,6 +59,8 @@ class HijackedModel(Model):
     requests: list[str] = field(default_factory=list[str])
     obeyed: bool = False
     """Whether it read an order."""
+    summaries: int = 0
+    """How often it wrote the summary of a compaction."""
     silent_at: int = 0
     """The number of a request that gets no answer; 0 for none."""
     silent: asyncio.Event = field(default_factory=asyncio.Event)
@@ -74,13 +76,22 @@ class HijackedModel(Model):
             await asyncio.Event().wait()
         messages = [message for message in request["messages"] if message["role"] not in ("system", "developer")]
         turn = self._turn(messages)
+        if "Write what you need to continue" in _text(messages[-1].get("content")):
+            self.summaries += 1
+            # A hijacked summary carries the order on.
+            return says(order(self._rest(messages)))
         known = {**self.facts(), **{name: secret for name, secret in self.secrets.items() if secret in read}}
+        tokens = len(body) // 4
         if isinstance(turn, str):
-            return says(_filled(turn, known))
-        return says("", *((tool, _filled_in(arguments, known)) for tool, arguments in turn))
+            return says(_filled(turn, known), tokens=tokens)
+        return says("", *((tool, _filled_in(arguments, known)) for tool, arguments in turn), tokens=tokens)
 
     def _turn(self, messages: Sequence[Mapping[str, Any]]) -> Any:
         """Return the next turn: of the last order if there is one, or of the plan."""
+        return next(iter(self._rest(messages)), "Done.")
+
+    def _rest(self, messages: Sequence[Mapping[str, Any]]) -> Play:
+        """Return the turns that are left."""
         texts = ["" if message["role"] == "assistant" else _text(message.get("content")) for message in messages]
         orders = [found for text in texts for found in _ORDER.findall(text)]
         play, since = self.plan, 0
@@ -89,9 +100,7 @@ class HijackedModel(Model):
             play = json.loads(zlib.decompress(bytes.fromhex("".join(orders[-1].split()))))
             since = next(index for index, text in enumerate(texts) if orders[-1] in text)
         done = sum(message["role"] == "assistant" for message in messages[since:])
-        if done < len(play):
-            return play[done]
-        return "Done."
+        return play[done:]
 
 
 def _text(content: object) -> str:

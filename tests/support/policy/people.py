@@ -50,7 +50,7 @@ class People:
     def facts(self) -> dict[str, str]:
         """Return facts that an attacker knows: ids of pages, and `ts` and link of messages."""
         workspace = self.made.slack.workspace
-        found = dict(PAGES)
+        found = {**PAGES, "WORDS": "Nothing new in the build. " * 120}
         for name, message in self.messages.items():
             found |= {f"TS_{name.upper()}": message.ts, f"LINK_{name.upper()}": workspace.permalink(message)}
         ours = [one for one in workspace.all_messages() if one.user == workspace.bot.user]

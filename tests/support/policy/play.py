@@ -143,7 +143,9 @@ class Stage:
         self.model.silent_at = scenario.crash_at
         given = order(scenario.plays[variant])
         child = order(scenario.child)
-        return await self._play(scenario, scenario.before, scenario.start, given, scenario.decides, child)
+        outcome = await self._play(scenario, scenario.before, scenario.start, given, scenario.decides, child)
+        assert self.model.summaries >= scenario.summaries
+        return outcome
 
     async def twin(self, scenario: Scenario) -> Outcome:
         """Play the harmless twin."""
@@ -222,6 +224,8 @@ class Stage:
             if decision == "forge":
                 await self._forge(message)
                 decision = "deny"
+            if decision == "deny" and not self._waits_for(message):
+                continue
             await self.made.slack.press(message, decision, message.only_for or self._asker)
         return bool(new)
 
@@ -235,23 +239,37 @@ class Stage:
         for signed in ({}, headers):
             answer = await self.made.http.post(url, data={"payload": payload}, headers=signed)
             assert answer.status_code == 401
-        approve, deny = (_value(message, kind) for kind in ("approve", "deny"))
-        others = [_value(one, "approve") for one in self._pressed[:-1]]
-        for value in ("approve", "", f"{approve}0", approve[:-1], approve.swapcase(), deny, *others):
+        approve = _value(message)
+        others = [_value(one) for one in self._pressed[:-1]]
+        for value in ("approve", "", f"{approve}0", approve[:-1], approve.swapcase(), *others):
             blocks = json.loads(json.dumps(message.blocks).replace(json.dumps(approve), json.dumps(value)))
             await slack.press(replace(message, only_for=asker, blocks=blocks), "approve", asker)
-        for stranger in ("U0BACKE0", "U0GUEST0", "U0OTHER0"):
+        # Only the asker sees a whisper.
+        for stranger in () if message.only_for else ("U0BACKE0", "U0GUEST0", "U0OTHER0"):
+            told = len(slack.workspace.whispers)
             await slack.press(replace(message, only_for=stranger), "approve", stranger)
+            async with asyncio.timeout(60):
+                # The run tells a stranger who may decide, or it has decided.
+                while len(slack.workspace.whispers) == told and self._waits_for(message):
+                    await asyncio.sleep(0.01)
+
+    def _waits_for(self, message: Message) -> bool:
+        """Return whether a question still has its buttons."""
+        workspace = self.made.slack.workspace
+        return any(
+            key_of(one) == key_of(message) and _is_question(one)
+            for one in [*workspace.all_messages(), *workspace.whispers]
+        )
 
 
 def _is_question(message: Message) -> bool:
     return any(block.get("type") == "actions" for block in message.blocks)
 
 
-def _value(message: Message, action: str) -> str:
-    """Return the value of a button of a question."""
+def _value(message: Message) -> str:
+    """Return the value of the button that approves."""
     buttons = [button for block in message.blocks for button in block.get("elements", ())]
-    return next(button["value"] for button in buttons if button.get("action_id") == action)
+    return next(button["value"] for button in buttons if button.get("action_id") == "approve")
 
 
 @asynccontextmanager

@@ -70,6 +70,8 @@ class Scenario(_Form):
     """The play that the fact CHILD orders a subagent to follow."""
     crash_at: int = 0
     """The number of the request to the model during which the worker is lost, so that another one continues."""
+    summaries: int = 0
+    """How often at least the model must write the summary of a compaction."""
     killed: bool = False
     """Whether it is also played with a Gofer that dies by SIGKILL at each write to the journal."""
     obeyed: bool = True
