@@ -2,7 +2,7 @@
 
 from gofer.engine.owned_run import OwnedRun
 from gofer.journal.entries import ToolResult
-from gofer.journal.purposes import ACTOR
+from gofer.journal.purposes import ACTOR, CONTEXT
 from gofer.projections.progress import Progress
 from gofer.sources.part_values import OUTSIDERS, Person
 from gofer.sources.registry import source_of
@@ -51,7 +51,11 @@ def read_by_outsiders(run: OwnedRun, event: Event) -> bool:
 
 def is_read_by_outsiders(progress: Progress, event: Event) -> bool:
     """Return the same from the progress of a root run."""
-    return known_person(progress, event).kind in OUTSIDERS or source_of(event).open_to_outsiders(event)
+    match progress.outcomes.get(CONTEXT):
+        case ToolResult(details={"outsiders": True}):
+            return True
+        case _:
+            return known_person(progress, event).kind in OUTSIDERS or source_of(event).open_to_outsiders(event)
 
 
 def person_of_event(event: Event) -> Person:

@@ -2,7 +2,7 @@
 
 import json
 
-from gofer_simulators.json_values import JsonObject
+from gofer_simulators.json_values import JsonObject, object_of
 from gofer_simulators.slack.shapes import channel_shape, message_body, stable_id
 from gofer_simulators.slack.timestamps import order
 from gofer_simulators.slack.workspace import Channel, Message, Workspace
@@ -153,9 +153,15 @@ def envelope(workspace: Workspace, event: JsonObject, event_ts: str) -> dict[str
         "event_id": f"Ev{identity}",
         "event_time": order(event_ts) // 1_000_000,
         "authorizations": [authorization],
-        "is_ext_shared_channel": False,
+        "is_ext_shared_channel": _is_shared(workspace, event),
         "event_context": f"4-{identity}",
     }
+
+
+def _is_shared(workspace: Workspace, event: JsonObject) -> bool:
+    """Return whether an event happened in a channel that is shared with another company."""
+    channel = event.get("channel") or object_of(event, "item").get("channel")
+    return any(one.shared for one in workspace.channels.values() if one.id == channel)
 
 
 def _if_received(workspace: Workspace, channel: Channel, event: JsonObject, event_ts: str) -> list[dict[str, object]]:

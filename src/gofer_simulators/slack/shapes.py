@@ -173,8 +173,8 @@ def channel_shape(workspace: Workspace, channel: Channel) -> dict[str, object]:
         "is_mpim": kind == "mpim",
         "is_private": kind != "channel",
         "is_archived": channel.archived,
-        "is_shared": False,
-        "is_ext_shared": False,
+        "is_shared": channel.shared,
+        "is_ext_shared": channel.shared,
         "is_org_shared": False,
         "context_team_id": workspace.team.id,
     }

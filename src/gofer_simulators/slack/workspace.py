@@ -80,6 +80,8 @@ class Channel:
     kind: ChannelKind = "channel"
     members: tuple[str, ...] = ()
     archived: bool = False
+    shared: bool = False
+    """Whether the channel is shared with another company."""
 
 
 @dataclass(frozen=True, slots=True)

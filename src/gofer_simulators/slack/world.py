@@ -76,14 +76,15 @@ def _group(workspace: Workspace, place: Place) -> None:
 
 
 def _channel(workspace: Workspace, place: Place) -> None:
-    place = place.mapping({"id", "name", "private", "members", "archived"})
+    place = place.mapping({"id", "name", "private", "members", "archived", "shared"})
     channel_id = place.text("id")
     name = place.text("name").removeprefix("#")
     if channel_id in workspace.channels or workspace.channel_named(name):
         raise place.wrong(f"repeats the id or the name of another channel ({channel_id}, {name})")
     members = _user_ids(workspace, place.at("members"), "has the member")
     kind = "group" if place.flag("private") else "channel"
-    workspace.channels[channel_id] = Channel(channel_id, name, kind, members, place.flag("archived"))
+    archived = place.flag("archived")
+    workspace.channels[channel_id] = Channel(channel_id, name, kind, members, archived, shared=place.flag("shared"))
 
 
 def _thread(workspace: Workspace, place: Place) -> None:

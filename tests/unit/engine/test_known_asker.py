@@ -2,10 +2,13 @@
 
 import pytest
 
-from gofer.engine.known_asker import read_by_outsiders
+from gofer.engine.known_asker import is_read_by_outsiders, read_by_outsiders
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import Deadline
+from gofer.journal.entries import ToolResult
 from gofer.journal.log import Pen, open_journal
+from gofer.journal.purposes import CONTEXT
+from gofer.projections.progress import project
 from gofer.values.events import Actor, Event
 from support.engine.memory_run import says
 from support.runtime.memory_worker import memory_worker
@@ -37,3 +40,11 @@ async def test_outsiders_read_answers_to_outsiders_and_in_open_places(
     journal, entries = await open_journal("run1", made.store, made.blobs, pen)
     step = OwnStep(journal, made.worker.services, entries, Deadline(made.clock))
     assert read_by_outsiders(step, Event(source, source, ("1",), "c", actor, "", place)) is outside
+
+
+@pytest.mark.parametrize("outsiders", [True, False])
+async def test_outsiders_read_answers_in_a_channel_that_the_first_read_found_shared(outsiders: bool) -> None:
+    progress = project([])
+    progress.outcomes[CONTEXT] = ToolResult(CONTEXT, "ok", "", details={"outsiders": outsiders})
+    event = Event("slack", "slack.message", ("1",), "c", Actor("B0ALERTS", "bot"), "", {"channel": "C1"})
+    assert is_read_by_outsiders(progress, event) is outsiders

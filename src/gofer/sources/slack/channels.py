@@ -26,6 +26,7 @@ from gofer.sources.slack.places import (
     is_private,
     readers_of,
     shown_name,
+    with_outsiders,
 )
 from gofer.sources.slack.read_thread import Message, people, render, text_lines
 from gofer.sources.slack.scopes import scopes
@@ -60,7 +61,7 @@ async def slack_read_channel(api: SlackApi, call: Call, arguments: ReadChannel) 
     check_readable(call, channel, info)
     messages = await _newest(api, call, channel, arguments.limit)
     names = await look_up(api, call, people(messages), messages)
-    return _channel_result(shown_name(info), messages, names, private=private)
+    return with_outsiders(_channel_result(shown_name(info), messages, names, private=private), info)
 
 
 @slack_read_channel.mock

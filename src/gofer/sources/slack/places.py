@@ -273,6 +273,13 @@ def readers_of(name: str, *, private: bool) -> Mapping[str, str]:
     return readers(f"the people in {name}" if name in DIRECT else "the members of the channel", private=private)
 
 
+def with_outsiders(result: ToolResult, info: Mapping[str, object]) -> ToolResult:
+    """Return what was read of a channel, and whether people of another company read the channel too."""
+    if info.get("is_ext_shared") is not True:
+        return result
+    return replace(result, details={**(result.details or {}), "outsiders": True})
+
+
 def check_readable(call: Call, channel: str, info: Mapping[str, object]) -> None:
     """Raise the error of a missing channel for a private channel that the run may not read."""
     if is_private(info) and channel != call.place.get("channel") and not call.cleared:

@@ -26,6 +26,7 @@ from gofer.sources.slack.places import (
     is_private,
     readers_of,
     shown_name,
+    with_outsiders,
 )
 from gofer.sources.slack.rich_text import minute
 from gofer.sources.slack.scopes import scopes
@@ -77,7 +78,8 @@ async def slack_read_thread(api: SlackApi, call: Call, arguments: ReadThread) ->
     check_readable(call, channel, info)
     messages, unread = await _whole_thread(api, call, channel, ts)
     names = await look_up(api, call, people(messages), messages)
-    return _thread_result(shown_name(info), messages, names, ts, private=private, unread=unread)
+    found = _thread_result(shown_name(info), messages, names, ts, private=private, unread=unread)
+    return with_outsiders(found, info)
 
 
 @slack_read_thread.mock

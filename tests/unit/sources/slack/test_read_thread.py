@@ -94,6 +94,13 @@ def test_slack_thread_details_have_the_words_and_header_of_the_requested_message
     assert result.text.endswith(f"{words['header']}\n    who?")
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_slack_thread_says_whether_another_company_reads_its_channel(shared: bool) -> None:
+    http = slack({"is_ext_shared": shared}, [{"ts": "1.0", "user": "U1", "text": "a"}])
+    result = asyncio.run(slack_read_thread.act(API, any_call(http, place=HERE), ReadThread()))
+    assert (result.details or {}).get("outsiders", False) is shared
+
+
 def test_slack_token_is_sent_in_a_header_only() -> None:
     http = slack({}, [said("U1", "hi")])
     result = read(http)
