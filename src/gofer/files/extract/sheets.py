@@ -19,9 +19,9 @@ from python_calamine import (
     SheetVisibleEnum,
 )
 
-from gofer.files.completeness import AGAIN, ALL, AS_ASKED, Reading, Wanted
+from gofer.files.completeness import AGAIN, ALL, AS_ASKED, Reading, Wanted, numbered
 from gofer.files.extract.notation import cell
-from gofer.files.extract.sheet_table import FULL, Area, Room, Table, notes, open_notes
+from gofer.files.extract.sheet_table import FULL, Area, Room, Table, letters, notes, open_notes
 from gofer.files.extract.xml_package import RELATIONSHIPS, Package, attribute, every
 from gofer.values.errors import ToolError
 from gofer.values.missing import Missing
@@ -39,6 +39,8 @@ _EXACT_CELL = re.compile(
 _FORMULA = re.compile(
     rb'<c r="([A-Z]{1,3})([0-9]{1,7})"[^>]{0,60}><f(?:[ ][^<>]{0,200})?>([^<]{1,2000})</f>(?:<v></v>|<v/>)?</c>'
 )
+_UNSEEN = re2.compile(rb"""<(?:row|col)(?:\s[^<>]*)?\shidden=["'](?:1|true)["'][^<>]*>""", re2.Options())
+_PLACES = {name: re.compile(rb"""\s%s=["']([0-9]{1,7})["']""" % name) for name in (b"r", b"min", b"max")}
 _SUSPECT = re2.compile(rb"<v>(?:#|-?[0-9]{16})|</f>(?:</c>|<v/>|<v></v>)", re2.Options())
 _PART = 64 << 20
 _BATCH = 4_096
@@ -134,6 +136,8 @@ class _Workbook:
             yield f'[sheet "{name}"{hidden}: damaged, and could not be read]'
             return
         yield self._table(name, hidden, sheet, exact)
+        if self._package is not None:
+            yield from _unseen(self._package, part)
         beside = self._commented.get(name, ())
         if self._package is not None and part:
             beside = notes(self._package, part)
@@ -293,8 +297,26 @@ def _exact_cells(package: Package, name: str) -> Exact:
     return found
 
 
-def _column(letters: bytes) -> int:
+def _unseen(package: Package, name: str) -> Iterator[str]:
+    """Yield a line that names the hidden rows and columns of a sheet, whose cells are in its table."""
+    raw = package.read(name)
+    if len(raw) > _PART or b"hidden=" not in raw:
+        return
+    rows: list[int] = []
+    columns: list[str] = []
+    for tag in _UNSEEN.findall(raw):
+        row, first, last = (pattern.search(tag) for pattern in _PLACES.values())
+        if row:
+            rows.append(int(row[1]))
+        elif first and last:
+            columns.append(" to ".join(dict.fromkeys(letters(int(one[1]) - 1) for one in (first, last))))
+    parts = [numbered("row", rows)] * bool(rows) + [f"columns {', '.join(columns[:_LISTED])}"] * bool(columns)
+    if parts:
+        yield f"[hidden: {' and '.join(parts)}]"
+
+
+def _column(name: bytes) -> int:
     at = 0
-    for letter in letters:
+    for letter in name:
         at = at * 26 + letter - ord("A") + 1
     return at - 1

@@ -39,6 +39,27 @@ def test_workbook_sheets_become_tables_with_dates_numbers_and_errors() -> None:
     )
 
 
+def test_workbook_names_its_hidden_rows_and_columns_below_the_table() -> None:
+    hidden = "".join(f"<row r='{at}' hidden='1'><c r='A{at}'><v>{at}</v></c></row>" for at in (2, 3, 5))
+    columns = '<cols><col min="2" max="2" hidden="1"/><col min="4" max="5" hidden="true"/><col min="7" max="7"/></cols>'
+    data = xlsx({"A": row(1, "Item", "Price") + hidden, "B": row(1, "x")})
+    data = data_with(data, "xl/worksheets/sheet1.xml", "<sheetData>", f"{columns}<sheetData>")
+    assert text_of(data).split("\n\n")[1:] == [
+        "[hidden: rows 2 to 3, 5 and columns B, D to E]",
+        '[sheet "B": 1 row × 1 column]\n| x |\n| --- |',
+    ]
+
+
+def data_with(data: bytes, part: str, before: str, after: str) -> bytes:
+    """Return a package with one text of a part replaced."""
+    with zipfile.ZipFile(io.BytesIO(data)) as read:
+        parts: dict[str, str | bytes] = {name: read.read(name) for name in read.namelist()}
+    text = parts[part]
+    assert isinstance(text, bytes)
+    parts[part] = text.decode().replace(before, after)
+    return package(parts)
+
+
 def test_uncomputed_formula_is_shown_as_a_formula() -> None:
     cells = '<c r="A2"><f>SUM(A1:B1)&amp;"x"</f></c><c r="B2"><f>A1*2</f><v></v></c><c r="C2"><f>1+1</f><v>2</v></c>'
     text = text_of(xlsx({"A": row(1, "1", "2", "3") + f'<row r="2">{cells}</row>'}))
