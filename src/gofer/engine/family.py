@@ -20,7 +20,7 @@ from gofer.values.errors import Corrupt, Gone
 from gofer.workflows.grants import most_calls
 
 _MOST_CONTINUED = 20
-"""The most runs, one before the other, whose messages a later run of a conversation may change."""
+"""A run of a conversation may change messages of this many runs before it."""
 
 
 async def family(step: OwnStep, top: str) -> Mapping[str, CheckState]:

@@ -89,7 +89,7 @@ def _places(entries: Iterable[Recorded], event: Event, tools: Mapping[str, AnyTo
 
 
 def _reads(call: Call, event: Event, workflow: Workflow, *, outsiders: bool) -> Iterator[str]:
-    """Yield the entries of `reads` for what a call did not find, or found before only some runs could read it.
+    """Yield the entries of `reads` for reads of hidden or missing objects, and for reads that would now be hidden.
 
     A run sees no difference between a hidden and a missing object, so the object of a line may not exist.
     """

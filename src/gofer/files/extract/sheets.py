@@ -298,7 +298,7 @@ def _exact_cells(package: Package, name: str) -> Exact:
 
 
 def _unseen(package: Package, name: str) -> Iterator[str]:
-    """Yield a line that names the hidden rows and columns of a sheet, whose cells are in its table."""
+    """Yield a line that names the hidden rows and columns of a sheet. Its table has their cells."""
     raw = package.read(name)
     if len(raw) > _PART or b"hidden=" not in raw:
         return

@@ -274,7 +274,7 @@ def readers_of(name: str, *, private: bool) -> Mapping[str, str]:
 
 
 def with_outsiders(result: ToolResult, info: Mapping[str, object]) -> ToolResult:
-    """Return what was read of a channel, and whether people of another company read the channel too."""
+    """Return the result of a read, with a detail if people of another company read the channel too."""
     if info.get("is_ext_shared") is not True:
         return result
     return replace(result, details={**(result.details or {}), "outsiders": True})
