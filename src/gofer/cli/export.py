@@ -71,7 +71,7 @@ async def _export(
     totals = _Totals()
     async with http_client(settings.proxies) as client:
         exporter = build_exporter(settings, SharedHttp(client))
-        async for head in _chosen(opened, named, since):
+        async for head in chosen(opened, named, since):
             try:
                 if spans := await _spans(exporter, opened, head.run, named=since is None):
                     totals.add(_print(spans, settings) if printing else await exporter.send(spans))
@@ -98,7 +98,7 @@ async def _spans(exporter: Exporter, opened: Operations, run: str, *, named: boo
         return ()
 
 
-async def _chosen(opened: Operations, named: Sequence[Head], since: float | None) -> AsyncIterator[Head]:
+async def chosen(opened: Operations, named: Sequence[Head], since: float | None) -> AsyncIterator[Head]:
     """Yield the named runs, or page by page the listed runs that began since a time and have finished."""
     for head in named:
         yield head

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from typing_extensions import override
 
 from gofer.journal.coordination import InboxItem
-from gofer.journal.store import PAGE, Store
+from gofer.journal.store import Store
 from gofer.stores.aws.items import (
     CLAIMED,
     FRAMES,
     ITEMS,
-    after,
     age_key,
     ended_key,
     frame_key,
@@ -26,10 +25,9 @@ from gofer.stores.aws.items import (
     key_key,
     open_key,
     row,
-    run_of,
     run_pk,
 )
-from gofer.stores.aws.sharded_index import read_lines, shard_of
+from gofer.stores.aws.sharded_index import pages, run_of, shard_of
 from gofer.stores.aws.table import (
     EXPIRES,
     FIRST,
@@ -137,20 +135,16 @@ class DynamoFrames(Store):
     @override
     async def unlisted(self, before: int, limit: int) -> Sequence[str]:
         found: list[str] = []
-        span = Span(pk=CLAIMED, low=FIRST, high=age_key(before))
-        while lines := await read_lines(self.table, span, limit=PAGE):
+        async for lines in pages(self.table, [CLAIMED], high=age_key(before)):
             heads = {item["pk"]: item for item in await self.table.get_all([head_key(run_of(line)) for line in lines])}
             keys = [line.key for line in lines if line.key.pk not in heads]
             # The index is stale for a moment: it may still show a claim whose frame was deleted.
             claimed = {item["pk"] for item in await self.table.get_all(keys) if "gsi_pk" in item}
-            found += [run_of(line) for line in lines if line.key.pk in claimed]
+            found += [line.sort for line in lines if line.key.pk in claimed]
             # The claim of a kept run leaves the list, so that no later purge reads it.
             kept = [line.key for line in lines if heads.get(line.key.pk, {}).get("retention") in _KEPT]
             await asyncio.gather(*map(self._unlist, kept))
-            if len(lines) < PAGE or len(found) >= limit:
-                break
-            span = Span(pk=CLAIMED, low=after(lines[-1].sort), high=span.high)
-        return found[:limit]
+        return [sort.partition("#")[2] for sort in sorted(found)[:limit]]
 
     @override
     async def drop_orphans(self, before: int) -> None:

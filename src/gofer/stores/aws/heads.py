@@ -17,12 +17,11 @@ from heapq import nsmallest
 from typing_extensions import override
 
 from gofer.journal.coordination import ANY_OF_PLACE, HELD, HOUR_MS, RUNNABLE, Head, Mark, Retention, is_in, place_of
-from gofer.journal.store import PAGE, Store
+from gofer.journal.store import Store
 from gofer.stores.aws.items import (
     ENDED,
     OPENED,
     RETENTIONS,
-    after,
     age_key,
     conversation_pk,
     ended_partition,
@@ -36,10 +35,9 @@ from gofer.stores.aws.items import (
     partition_of,
     place_list,
     row,
-    run_of,
     sort_key_of,
 )
-from gofer.stores.aws.sharded_index import OPEN, UNPLACED, by_shard, read_lines
+from gofer.stores.aws.sharded_index import OPEN, UNPLACED, after, pages, read_lines, run_of
 from gofer.stores.aws.table import (
     FIRST,
     LAST,
@@ -265,21 +263,9 @@ class DynamoHeads(Store):
     async def _all_of(
         self, names: Sequence[str], *, low: str = FIRST, high: str = LAST
     ) -> AsyncIterator[Sequence[Head]]:
-        """Yield pages of all heads of lists, each head once. Each partition is read by itself, without an order."""
-        for partitions in by_shard(names):
-            spans = [Span(pk=partition, low=low, high=high) for partition in partitions]
-            firsts = await asyncio.gather(*(self.table.index(span, limit=PAGE) for span in spans))
-            # The index may list a head that changes meanwhile in two partitions.
-            known = set[str]()
-            for span, first in zip(spans, firsts, strict=True):
-                lines = first
-                while lines:
-                    heads = await self._heads_of(dict.fromkeys(map(run_of, lines)))
-                    yield [head for head in heads if head.run not in known]
-                    known.update(head.run for head in heads)
-                    if len(lines) < PAGE:
-                        break
-                    lines = await self.table.index(replace(span, low=_after_last(lines)), limit=PAGE)
+        """Yield pages of all heads of lists, each head once, without an order."""
+        async for lines in pages(self.table, names, low=low, high=high):
+            yield await self._heads_of(map(run_of, lines))
 
     async def _open_runs_of_place(self, pattern: str) -> AsyncIterator[Sequence[Head]]:
         known = set[str]()

@@ -28,7 +28,7 @@ import hashlib
 
 from gofer.journal.coordination import Head, Mark, Retention, place_of
 from gofer.stores.aws.sharded_index import MARKED, OPEN, PLACE, shard_of
-from gofer.stores.aws.table import KEY, Indexed, Item, Key, Span, Value, prefixed
+from gofer.stores.aws.table import KEY, Item, Key, Span, Value, prefixed
 from gofer.values.errors import Corrupt
 
 CLAIMED = "claimed"
@@ -129,11 +129,6 @@ def row(key: Key, /, **attributes: Value) -> Item:
     return {"pk": key.pk, "sk": key.sk, **attributes}
 
 
-def after(sort: str) -> str:
-    """Return the lowest sort key after `sort`; ids contain no smaller character."""
-    return f"{sort}\x01"
-
-
 def age_key(at: int, *names: str) -> str:
     """Return a sort key of the index, by time (unix ms) and then by names."""
     return "#".join((f"{at:015d}", *names))
@@ -142,11 +137,6 @@ def age_key(at: int, *names: str) -> str:
 def sort_key_of(head: Head) -> str:
     """Return the sort key of a head in its partition of the index."""
     return age_key(head.touched_at, head.run)
-
-
-def run_of(line: Indexed) -> str:
-    """Return the run of a line of the index."""
-    return line.sort.partition("#")[2]
 
 
 def partition_of(head: Head) -> str:

@@ -6,11 +6,13 @@ and merges the lines by age. It also asks the partitions into which earlier vers
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from heapq import nlargest, nsmallest
 from zlib import crc32
 
-from gofer.stores.aws.table import Indexed, Span, Table
+from gofer.journal.store import PAGE
+from gofer.stores.aws.table import FIRST, LAST, Indexed, Span, Table
 
 OPEN = "open"
 """The list of heads of runs that have not ended and have a line in the list of their place."""
@@ -39,7 +41,37 @@ def partitions_of(name: str) -> Sequence[str]:
     return [name, *shards]
 
 
-def by_shard(names: Sequence[str]) -> Sequence[Sequence[str]]:
+def run_of(line: Indexed) -> str:
+    """Return the run of a line of the index."""
+    return line.sort.partition("#")[2]
+
+
+def after(sort: str) -> str:
+    """Return the lowest sort key after `sort`; ids contain no smaller character."""
+    return f"{sort}\x01"
+
+
+async def pages(
+    table: Table, names: Sequence[str], *, low: str = FIRST, high: str = LAST
+) -> AsyncIterator[Sequence[Indexed]]:
+    """Yield all lines of lists from `low` to `high` in pages, one line for each run, without an order."""
+    for partitions in _by_shard(names):
+        spans = [Span(pk=partition, low=low, high=high) for partition in partitions]
+        firsts = await asyncio.gather(*(table.index(span, limit=PAGE) for span in spans))
+        # The index may list a run that changes meanwhile in two partitions, or at two ages.
+        known = set[str]()
+        for span, first in zip(spans, firsts, strict=True):
+            lines = first
+            while lines:
+                fresh = {run: line for line in lines if (run := run_of(line)) not in known}
+                yield list(fresh.values())
+                known.update(fresh)
+                if len(lines) < PAGE:
+                    break
+                lines = await table.index(replace(span, low=after(lines[-1].sort)), limit=PAGE)
+
+
+def _by_shard(names: Sequence[str]) -> Sequence[Sequence[str]]:
     """Return the partitions of lists by shard, first those of earlier versions. Lines of a run move within a shard."""
     partitions = [partition for name in names for partition in partitions_of(name)]
     shards = [[one for one in partitions if one.endswith(f"#{number}")] for number in range(SHARDS)]
