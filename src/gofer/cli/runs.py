@@ -85,7 +85,7 @@ async def _abandoned(opened: Operations) -> Sequence[Head]:
 async def _those(
     opened: Operations, heads: Sequence[Head], is_stuck: Callable[[Sequence[Recorded]], bool]
 ) -> list[Head]:
-    """Return the runs whose journals say that they are stuck, and those without a journal that can be read."""
+    """Return the runs that are stuck as their journals say, and those without a journal that can be read."""
 
     async def decide(head: Head) -> bool:
         try:

@@ -20,7 +20,7 @@ Retention = Literal["due", "kept", "unseen", "deleting", "deleted"]
 """The retention of the contents of a run: deleted when due, kept at the wish of a person, kept for some time until the
 owner of its workflow has looked at bad feedback, being deleted, or deleted."""
 HELD: tuple[Retention, ...] = ("due", "kept", "unseen")
-"""The retentions of a run whose contents are there."""
+"""The retentions of a run with contents."""
 
 Mark = Literal["", "abandoned", "rated"]
 """What lists of a few among many ended runs look for: runs that no worker could finish, and runs with feedback."""

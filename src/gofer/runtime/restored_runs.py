@@ -66,7 +66,7 @@ async def hold_unfinished(stores: Stores, clock: Clock, tokens: Tokens, backup_a
     async def settle(head: Head) -> Head:
         restored = await _restored_head(head, stores, times)
         if restored.status == "needs_attention":
-            # The memo comes first, because a run whose head was written is not unfinished for another call.
+            # The memo comes first, because after a write of the head another call no longer finds the run.
             await mark_held(head.run, store, backup_at=backup_at, now=times.now)
         await store.put_head(restored)
         return restored

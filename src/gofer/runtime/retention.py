@@ -62,7 +62,7 @@ class Purged:
     oldest_days: int = 0
     """The days since the oldest of them ended."""
     overlooked: int = 0
-    """The number of runs with bad feedback whose owners did not look within UNSEEN_DAYS, and which wait no longer."""
+    """The number of runs with bad feedback that waited for UNSEEN_DAYS in vain."""
 
     def and_also(self, other: "Purged") -> "Purged":
         """Return the result with the deleted and forgotten runs of another one."""

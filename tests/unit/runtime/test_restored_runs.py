@@ -26,7 +26,7 @@ TOKENS = Tokens(InstallationKey(Secret("installation key")))
 
 
 class KilledStore(DynamoStore):
-    """A store whose process is killed after some writes of heads."""
+    """A store of a process that is killed after some writes of heads."""
 
     def __init__(self, table: MemoryTable) -> None:
         super().__init__(table)
