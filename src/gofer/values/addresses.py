@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote
 
 _DOT = "[.\u3002\uff0e\uff61]"
@@ -101,6 +102,7 @@ def key_of(address: str) -> str:
     return host + quote(tail if tail != "/" else "", safe=_KEPT)
 
 
+@lru_cache(maxsize=256)
 def host_of(url: str) -> str:
     """Return the host of a URL, with its port, in lower case; empty for a text that is no URL."""
     return _host(key_of(url))
