@@ -250,7 +250,7 @@ def _write_reports(
 
 
 def _worst_lines(result: SuiteResult, since: str) -> Sequence[str]:
-    """Return Markdown that says what the played workflows, and those whose files changed, could do at worst."""
+    """Return Markdown that says what the played workflows, and workflows with changed files, could do at worst."""
     named = {case.workflow for case in result.cases}
     named |= {Path(path).stem for path in changed_paths(Path.cwd(), since) if path.startswith("agents/")}
     paragraphs = [f"- **{name}** {text}" for name, text in worst_cases(Path.cwd() / "agents").items() if name in named]

@@ -65,15 +65,20 @@ async def calls_made(step: OwnStep, item: Permitted) -> int:
 
 
 async def denials(step: OwnStep) -> int:
-    """Return how many calls of models people denied in a run with all its subagents. Raises Corrupt, TemporaryError."""
+    """Return how many calls of models people denied in a run with all its subagents.
+
+    A question about a place counts until it is decided, because subagents ask at the same time. Raises Corrupt,
+    TemporaryError.
+    """
     states = await family(step, step.root.run)
     decisions = [
         (name, approval.decided) for state in states.values() for name, approval in state.progress.approvals.items()
     ]
     # A denial without a click means that no person could be asked.
     return sum(
-        decided is not None and decided.decision == "denied" and bool(decided.item) and not is_of_a_script(call)
-        for (_, call), decided in decisions
+        about != "call" if decided is None else decided.decision == "denied" and bool(decided.item)
+        for (about, call), decided in decisions
+        if not is_of_a_script(call)
     )
 
 

@@ -253,7 +253,8 @@ def question(item: Permitted, denied: int) -> Refused | None:
     """Refuse a call that needs an approval after people denied so many calls of the run that it may not ask again."""
     if item.for_script or denied < DENIALS:
         return None
-    text = f"Not called: it needs approval, and people denied {DENIALS} calls of this run, so it asks no person again."
+    decided = f"people denied {DENIALS} calls of this run, or have not decided yet"
+    text = f"Not called: it needs approval, and {decided}, so it asks no person again."
     return Refused(item.call, f"{text} Continue without it, or tell the asker.", code="denied_before")
 
 

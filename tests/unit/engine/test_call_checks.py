@@ -23,8 +23,8 @@ NOT_MADE_HERE = (
     "Not called: edit changes only what this run, or a run that it continues, made by a call. Do not repeat this call."
 )
 NO_QUESTION = (
-    "Not called: it needs approval, and people denied 2 calls of this run, so it asks no person again. "
-    "Continue without it, or tell the asker."
+    "Not called: it needs approval, and people denied 2 calls of this run, or have not decided yet, so it asks no "
+    "person again. Continue without it, or tell the asker."
 )
 
 
