@@ -13,14 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from gofer.app.new_repository.contents import STARTERS
+from gofer.app.new_repository.writing import Asked, lock_own_packages, write_repository
 from gofer.app.packaging.archive import files, size, zipped
 from gofer.app.packaging.bytecode import compile_all
+from gofer.app.packaging.imports import refuse_failures
 from gofer.app.packaging.packages import KINDS, OWN, copy_own, handler_of
 from gofer.app.packaging.packages import package as make_package
 from gofer.sources.workflow_files import load_catalog
 from gofer.values.errors import ConfigError
 from gofer.workflows.published import read_compiled
-from support.aws.function_packages import STAGE, borrow_bytecode, linked
+from support.app.local_wheel import declare_phones
+from support.aws.function_packages import LIBRARIES, STAGE, borrow_bytecode, linked
 from support.aws.template import ROOT
 from support.code.syntax import imports
 
@@ -270,3 +274,73 @@ def test_make_names_the_missing_python_before_anything_is_installed(tmp_path: Pa
     done = subprocess.run(told, cwd=tmp_path, env={"PATH": str(programs)}, capture_output=True, text=True, check=False)
     assert (done.returncode, "Python 3.13 is not here" in done.stdout) == (2, True), done
     assert not (tmp_path / ".venv").exists()
+
+
+def company_of(folder: Path) -> Path:
+    """Return the repository of a company that deploys to AWS."""
+    write_repository(Asked(folder, STARTERS, aws=True))
+    return folder
+
+
+def test_declared_package_without_a_lock_is_refused_before_anything_changes(tmp_path: Path) -> None:
+    root = company_of(tmp_path / "acme")
+    declare_phones(root)
+    (tmp_path / "worker").mkdir()
+    (tmp_path / "worker" / "earlier").touch()
+    with pytest.raises(ConfigError, match=r"requirements-own\.lock is not that of acme-phones>=1 .* `gofer upgrade`"):
+        make_package("worker", tmp_path / "worker", root, "")
+    assert (tmp_path / "worker" / "earlier").exists()
+
+
+UV_FOR_BOTH = """#!/bin/sh
+case "$*" in "python find"*) echo {python}; exit 0 ;; esac
+echo "$@" >> {said}
+platform=here
+case "$*" in *--python-platform*) platform=lambda ;; esac
+while test "$1" != --target; do shift; done
+mkdir -p "$2"
+test $platform = lambda || ln -s {libraries}/* "$2"
+"""
+
+
+def test_modules_are_imported_with_the_locked_libraries_of_this_machine(tmp_path: Path) -> None:
+    """The packaged libraries are for another machine."""
+    root = company_of(tmp_path / "acme")
+    declare_phones(root)
+    lock_own_packages(root)
+    (root / "coordinators").mkdir(exist_ok=True)
+    (root / "coordinators" / "lone.py").write_text("import json\nimport acme_phones\n")
+    uv, said = tmp_path / "uv", tmp_path / "said"
+    uv.write_text(UV_FOR_BOTH.format(python=sys.executable, said=said, libraries=LIBRARIES))
+    uv.chmod(0o755)
+    with pytest.raises(ConfigError) as refused:
+        make_package("worker", tmp_path / "worker", root, str(uv), bytecode=False)
+    assert str(refused.value) == (
+        "coordinators/lone.py:2: ModuleNotFoundError: No module named 'acme_phones', because the package of the worker "
+        "lacks it. The author of coordinators/lone.py must add the package of `acme_phones` to `dependencies` in "
+        "pyproject.toml, and run `gofer upgrade`."
+    )
+    assert not (tmp_path / "worker").exists()
+    asked = said.read_text().splitlines()
+    assert ["--python-platform" in one for one in asked] == [True, False]
+    assert all(f"-r {root / 'requirements-own.lock'}" in one and "--python-version 3.13" in one for one in asked)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import acme_phones\n", "must add the package of `acme_phones` to `dependencies` in pyproject.toml"),
+        (
+            "import sys\nsys.exit(3)\n",
+            "tools/phone.py:2: SystemExit: 3, with the libraries of the package of",
+        ),
+    ],
+)
+def test_tool_that_cannot_be_imported_against_the_package_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "phone.py").write_text(text)
+    (tmp_path / "gofer").symlink_to(ROOT / "src" / "gofer")
+    with pytest.raises(ConfigError) as refused:
+        refuse_failures(tmp_path, LIBRARIES, sys.executable)
+    assert words in str(refused.value)
+    assert str(refused.value).startswith("tools/phone.py:")

@@ -171,7 +171,7 @@ def test_check_publish_and_package_refuse_a_bad_import(
     said = capsys.readouterr().out
     assert said == (
         "tools/oncall.py:5:1: The module cannot be imported: ModuleNotFoundError: No module named 'oncall_client'. "
-        "Correct the line.\n"
+        "Correct the line, or install requirements.lock, which `gofer upgrade` makes from pyproject.toml.\n"
     )
     monkeypatch.setenv("GOFER_BUCKET", "ops")
     shutil.copytree(ROOT / "handlers", "handlers")

@@ -71,8 +71,6 @@ def build_worker(
     The worker notifies `observers` of runs that begin and end, and calls `report_drift` for each drift of a run's
     context. `company` holds the tools of `tools/`. `reviewer` reviews ended runs.
     """
-    for reason, names in unusable_tools(company).items():
-        _log.error("tools that cannot be used: %s (%s)", ", ".join(names), reason)
     fit, pages = _image_functions(children.documents)
     statistics = StoredStatistics(installation.stores.journals, workflows.holding)
     services = Services(
@@ -101,6 +99,12 @@ def build_worker(
         observers=replace(observers, exporter=exporter),
         reviewer=reviewer,
     )
+
+
+def log_unusable(company: Sequence[CompanyTool]) -> None:
+    """Log each reason why tools of a company cannot be used, once for a process."""
+    for reason, names in unusable_tools(company).items():
+        _log.error("tools that cannot be used: %s (%s)", ", ".join(names), reason)
 
 
 def build_exporter(settings: Settings, http: Http) -> Exporter:

@@ -103,7 +103,10 @@ def _unusable(root: Path, error: UnusableTool) -> Mistake:
     if isinstance(error.__cause__, ConfigError):
         return _wrong(root / error.file, Place(error.line), "tool-declaration", error.said)
     message = f"The module cannot be imported: {error.said.rstrip('.')}."
-    return Mistake(root / error.file, Place(error.line), "tool-import", message, "Correct the line.")
+    hint = "Correct the line."
+    if isinstance(error.__cause__, ModuleNotFoundError):
+        hint = "Correct the line, or install requirements.lock, which `gofer upgrade` makes from pyproject.toml."
+    return Mistake(root / error.file, Place(error.line), "tool-import", message, hint)
 
 
 def _wrong(file: Path, place: Place, rule: Rule, text: str) -> Mistake:

@@ -6,6 +6,7 @@ from typing import cast
 
 from gofer.app.new_files.new_files import KINDS, Kind, Wanted, write_new
 from gofer.app.new_files.triggers import KINDS as TRIGGERS
+from gofer.app.new_repository.writing import INSTALL, lock_own_packages
 from gofer.app.settings import process_settings
 from gofer.cli.terminal import as_typed, print_lines
 from gofer.values.errors import ConfigError
@@ -43,10 +44,13 @@ def execute(arguments: argparse.Namespace) -> int:
         workflow=arguments.workflow,
         owner=arguments.owner,
     )
+    locks = lock_own_packages(Path())
     made = write_new(wanted, Path())
     commands = [as_typed(command) for command in made.next]
     if any(command.endswith("--live") for command in commands) and not process_settings().has_model:
         commands.insert(-1, "write OPENAI_API_KEY into .env")
+    if locks:
+        print_lines([f"Wrote {' and '.join(locks)} for the packages of pyproject.toml.", INSTALL])
     print_lines([*(f"Wrote {path}" for path in made.files), f"Next: {', then '.join(commands)}"])
     return 0
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from gofer.app.needed_lines import lines_of_runs
 from gofer.app.new_repository.changelog import changes_since
 from gofer.app.new_repository.installing import install, install_locked, merge_with_the_installed_version
+from gofer.app.new_repository.locking import OWN_LOCK
 from gofer.app.new_repository.shipped import shipped
 from gofer.app.new_repository.upgrade import SUFFIX, Change, Upgrade, upgrade
-from gofer.app.new_repository.writing import LOCK
+from gofer.app.new_repository.writing import INSTALL, LOCK
 from gofer.cli.arguments import operations_here
 from gofer.cli.terminal import as_typed, print_lines
 from gofer.values.errors import ConfigError, TemporaryError
@@ -61,6 +62,9 @@ def _lines(made: Upgrade) -> Iterator[str]:
     if news:
         yield ""
         yield from news
+    if any(change.path == OWN_LOCK for change in made.changes):
+        yield ""
+        yield as_typed(INSTALL)
     yield ""
     yield as_typed("Next: read `git diff`, then run `gofer check` and `gofer eval`.")
 

@@ -206,16 +206,17 @@ def _declared(modules: Modules, module: str, texts: Mapping[str, str]) -> Sequen
         if is_from_outside(error):
             raise
         # A module may also leave the process or cancel its task.
-        raise _unusable(error, module, texts) from error
+        raise unusable(error, module, texts) from error
     declared = [cast(AnyDeclaration, value) for value in values if isinstance(value, ToolDeclaration)]
     # A module that imports a tool from a neighbour does not declare that tool.
     own = {id(one): one for one in declared if one.act.__module__ == f"{FOLDER}.{module}"}
     return list(own.values())
 
 
-def _unusable(error: BaseException, module: str, texts: Mapping[str, str]) -> UnusableTool:
-    files = {file_of(name, FOLDER) for name in texts}
-    file, line = line_of(error, files) or (file_of(module, FOLDER), 1)
+def unusable(error: BaseException, module: str, texts: Mapping[str, str], folder: str = FOLDER) -> UnusableTool:
+    """Return the place and the reason of a module that cannot be imported. `texts` are all modules of its folder."""
+    files = {file_of(name, folder) for name in texts}
+    file, line = line_of(error, files) or (file_of(module, folder), 1)
     if isinstance(error, SyntaxError) and error.filename in files:
         file = error.filename
         line = error.lineno or 1

@@ -28,7 +28,7 @@ from gofer.app.own_accounts import with_own_accounts
 from gofer.app.pages.run_pages import Pages
 from gofer.app.secret_registration import AwaitedSecret, Window, registered
 from gofer.app.settings import Settings
-from gofer.app.worker import ChildProcesses, Installation, build_worker
+from gofer.app.worker import ChildProcesses, Installation, build_worker, log_unusable
 from gofer.engine.services import Links
 from gofer.files.child import Children
 from gofer.files.sandbox.python import sandbox
@@ -180,6 +180,7 @@ def _worker(
         # The words of the offline model say nothing about a run.
         reviewer = priced_reviewer()
     limits = WorkerLimits(settings.concurrency or CONCURRENCY, grace=GRACE)
+    log_unusable(company)
     return build_worker(
         settings, installation, editions, models, children, limits=limits, company=company, reviewer=reviewer
     )

@@ -21,7 +21,7 @@ from gofer.app.functions.parameters import SYSTEMS, Following, Parameters
 from gofer.app.functions.worker_batch import LEAVE, Working
 from gofer.app.http import SharedHttp, http_client
 from gofer.app.model_endpoints import models_of
-from gofer.app.worker import ChildProcesses, Installation, build_worker
+from gofer.app.worker import ChildProcesses, Installation, build_worker, log_unusable
 from gofer.engine.drift import Drift, log_drift
 from gofer.engine.effects import Patience
 from gofer.engine.services import Links
@@ -192,6 +192,7 @@ def worker_function(
     """
     cloud, parameters = open_stage(ground)
     company = load_company(ground.package)
+    log_unusable(company)
     names = sorted({name for tool in company for name in tool.variables})
     live = live_catalog(ground.bundles(), ground.clock, ground.package)
     reading, python = children(ground.environment)

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Literal
 
+from gofer.app.new_repository.locking import OWN_LOCK
 from gofer.app.new_repository.shipped import gofer_version
 from gofer.app.new_repository.writing import (
     FACTS,
@@ -104,14 +105,16 @@ def _changes(folder: Path, made: Mapping[str, bytes]) -> Iterator[Change]:
     earlier = {path.relative_to(pristine).as_posix(): path.read_bytes() for path in _files(pristine)}
     for path in sorted({*earlier, *made}):
         base, theirs = earlier.get(path), made.get(path)
-        if base == theirs:
-            continue
         place = folder / path
+        # The lock of Gofer's parts names this one, so it cannot stay away.
+        is_missing = path == OWN_LOCK and not place.is_file()
+        if base == theirs and not is_missing:
+            continue
         ours = place.read_bytes() if place.is_file() else None
         if theirs is None:
             if ours is not None:
                 yield Change(path, "not shipped any more")
-        elif ours is None and base is not None:
+        elif ours is None and base is not None and not is_missing:
             yield Change(path, "kept deleted")
         elif ours is None:
             yield Change(path, "added", {path: theirs})

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from gofer.app.new_repository.contents import aws_files, pipeline_files, shipped_files
 from gofer.app.new_repository.first_run import first_run
-from gofer.app.new_repository.locking import locked
+from gofer.app.new_repository.locking import OWN_LOCK, is_current, locked, own_lock, own_requirements
 from gofer.app.new_repository.shipped import gofer_version, shipped
 from gofer.app.whole_files import write_all
 from gofer.values.canonical_json import as_object, as_text
@@ -24,7 +24,10 @@ PRISTINE = ".gofer-init"
 FACTS = f"{PRISTINE}/init.json"
 """The file with what `gofer init` was asked for."""
 LOCK = "requirements.lock"
+_NESTED = f"-r {OWN_LOCK}\n".encode()
+"""The line by which each installation of the lock also installs the packages of the company."""
 _LOCK_OF_TESTS = "requirements-test.lock"
+INSTALL = f"Install your packages: `.venv/bin/pip install --require-hashes -r {LOCK}`."
 _OF_FORGES = ("README.md", ".gitignore")
 """The files of a new repository on a forge that Gofer writes too."""
 PARTS_TO_BEGIN_WITH = ("files", "slack")
@@ -84,6 +87,16 @@ def write_repository(asked: Asked) -> Written:
     texts = {path: _below(kept.get(path, b""), content) for path, content in made.items()}
     write_all({asked.folder / path: content for path, content in {**texts, **notes(asked, made, wheel)}.items()})
     return Written(list(made), wheel is not None, sorted(kept))
+
+
+def lock_own_packages(folder: Path) -> Sequence[str]:
+    """Write the lock of newly declared packages of a repository; return the paths written. Raises ConfigError."""
+    if not (folder / FACTS).is_file() or not own_requirements(folder) or is_current(folder):
+        return ()
+    lock = (folder / LOCK).read_bytes()
+    written = {OWN_LOCK: own_lock(folder), LOCK: lock.removesuffix(_NESTED) + _NESTED}
+    write_all({folder / path: content for path, content in written.items()})
+    return list(written)
 
 
 def _exists(path: Path) -> bool:
@@ -146,6 +159,9 @@ def new_files(asked: Asked, wheel: Path | None) -> Mapping[str, bytes]:
     for path, template in _templates(asked):
         made[path] = _filled(template, values)
     made[LOCK] = _lock(wheel, asked.parts)
+    if own_requirements(asked.folder):
+        made[OWN_LOCK] = own_lock(asked.folder)
+        made[LOCK] += _NESTED
     made[_LOCK_OF_TESTS] = locked(_shipped_lock("dev"), ["pytest"], ()).encode()
     return made
 
@@ -191,9 +207,10 @@ def _image_install(wheel: Path | None) -> str:
     """Return the instructions that install Gofer into /opt/gofer of an image."""
     pip = "pip --python /opt/gofer install --no-cache-dir"
     locked = f"RUN python -m venv --without-pip /opt/gofer \\\n && {pip} --require-hashes -r {LOCK}"
+    copied = "COPY requirements*.lock ./"
     if wheel is None:
-        return f"COPY {LOCK} ./\n{locked} \\\n && {pip} --no-deps gofer=={gofer_version()}"
-    return f"COPY {LOCK} ./\nCOPY vendor vendor\n{locked}"
+        return f"{copied}\n{locked} \\\n && {pip} --no-deps gofer=={gofer_version()}"
+    return f"{copied}\nCOPY vendor vendor\n{locked}"
 
 
 def _lock(wheel: Path | None, parts: Sequence[str]) -> bytes:

@@ -20,6 +20,10 @@ PROGRAMS = ("monty",)
 """The programs of libraries that Gofer starts, found below `bin/`: the interpreter of the sandbox."""
 Take = Callable[[str, str], object]
 """Copies or links a file to another path."""
+_NO_WHEEL = (
+    f" If it names a package of your pyproject.toml without a wheel for Python {PYTHON} on Linux for arm64, declare "
+    "another version or package there, and run `gofer upgrade`."
+)
 _LOCKED = re.compile(r"^([a-z0-9._-]+)==(\S+)( ;)?", re.MULTILINE)
 
 
@@ -29,13 +33,19 @@ def locked(lock: Path) -> Iterator[tuple[str, str, bool]]:
         yield name, version, bool(marker)
 
 
-def install(lock: Path, target: Path, services: Sequence[str], uv: str) -> None:
-    """Install the locked libraries for Lambda into a folder with the program `uv`. Raises ConfigError."""
+def install(locks: Sequence[Path], target: Path, services: Sequence[str], uv: str, *, platform: str = PLATFORM) -> None:
+    """Install the locked libraries into a folder with the program `uv`; with an empty platform, for this machine.
+
+    Raises ConfigError.
+    """
     words = [uv, "pip", "install", "--quiet", "--target", str(target), "--python-version", PYTHON]
-    words += ["--python-platform", PLATFORM, "--only-binary", ":all:", "--no-deps", "--require-hashes", "-r", str(lock)]
+    words += ["--only-binary", ":all:", "--no-deps", "--require-hashes"]
+    words += [word for lock in locks for word in ("-r", str(lock))]
+    if platform:
+        words += ["--python-platform", platform]
     # The hashes are locked, so cached files are the right ones. If all are cached, no network is needed.
     if subprocess.run([*words, "--offline"], capture_output=True, check=False).returncode:  # noqa: S603 - own words
-        _run(words)
+        _run(words, hint=_NO_WHEEL if locks[1:] else "")
     _prune(target, services)
 
 
@@ -104,6 +114,6 @@ def _is_left_out(path: PurePath, services: Sequence[str]) -> bool:
             return path.suffix in UNREAD
 
 
-def _run(words: Sequence[str]) -> None:
+def _run(words: Sequence[str], hint: str) -> None:
     if code := subprocess.run(words, check=False).returncode:  # noqa: S603 - own words, no shell
-        raise ConfigError(f"`{' '.join(words[:4])} …` failed with exit code {code}; its output is above.")
+        raise ConfigError(f"`{' '.join(words[:3])} …` failed with exit code {code}; its output is above.{hint}")

@@ -8,12 +8,15 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import gofer
 from gofer.app.backup.copied_files import emptied_on_failure
 from gofer.app.catalog import mistakes, price_list
+from gofer.app.new_repository.locking import OWN_LOCK, is_current, own_requirements
 from gofer.app.new_repository.shipped import shipped
 from gofer.app.packaging.bytecode import compile_all
+from gofer.app.packaging.imports import refuse_failures
 from gofer.app.packaging.libraries import SERVICES, Take, check_program, copy_installed, install, interpreter
 from gofer.app.source_template import logical_name
 from gofer.sources.receivers import PATHS
@@ -70,6 +73,8 @@ FILES: Mapping[str, Sequence[str]] = {
 """The folders that a package contains besides code. A published bundle replaces the first three."""
 OWN = ("gofer", "handlers", *FILES["worker"])
 """The folders of a package with code of Gofer and of the company, which must always compile."""
+IMPORTED = ("tools", "coordinators")
+"""The folders whose modules the worker imports."""
 
 
 def handler_of(function: str) -> str:
@@ -98,6 +103,9 @@ def package(
     installed.
     """
     check_folder(root)
+    locks = [shipped() / "locks" / f"{KINDS[handler]}.lock"]
+    if KINDS[handler] == "worker":
+        locks += _company_locks(root)
     python = sys.executable
     if uv:
         check_program(uv)
@@ -106,22 +114,40 @@ def package(
     shutil.rmtree(target, ignore_errors=True)
     with emptied_on_failure(target):
         target.mkdir(parents=True)
-        _add_libraries(KINDS[handler], target, uv, take)
+        services: Sequence[str] = () if KINDS[handler] == "ingress" else SERVICES
+        if uv:
+            install(locks, target, services, uv)
+        for lock in () if uv else locks:
+            copy_installed(lock, target, services, take)
         copy_own(handler, target, root)
-        if not bytecode:
-            return ()
-        return compile_all(target, python, OWN)
+        left: Sequence[Path] = ()
+        if bytecode:
+            left = compile_all(target, python, OWN)
+        if KINDS[handler] == "worker" and any((target / name).is_dir() for name in IMPORTED):
+            _import(locks, target, uv)
+        return left
 
 
-def _add_libraries(kind: str, target: Path, uv: str, take: Take) -> None:
-    lock = shipped() / "locks" / f"{kind}.lock"
-    services = SERVICES
-    if kind == "ingress":
-        services = ()
-    if uv:
-        install(lock, target, services, uv)
-    else:
-        copy_installed(lock, target, services, take)
+def _company_locks(root: Path) -> Sequence[Path]:
+    """Return the lock of the packages that a company declares, if it declares any. Raises ConfigError."""
+    wanted = own_requirements(root)
+    if wanted and not is_current(root):
+        raise ConfigError(
+            f"{OWN_LOCK} is not that of {', '.join(wanted)} in pyproject.toml and of this Gofer: run `gofer upgrade`, "
+            "and commit the file."
+        )
+    return [root / OWN_LOCK] if wanted else []
+
+
+def _import(locks: Sequence[Path], target: Path, uv: str) -> None:
+    """Import the company's modules against a package. Raises ConfigError for one that cannot be imported."""
+    if not uv:
+        refuse_failures(target, target, sys.executable)
+        return
+    # The package is for another machine, so its libraries are installed once more for this one.
+    with TemporaryDirectory() as libraries:
+        install(locks, Path(libraries), SERVICES, uv, platform="")
+        refuse_failures(target, Path(libraries), interpreter(uv))
 
 
 def copy_own(handler: str, target: Path, root: Path) -> None:

@@ -1,0 +1,32 @@
+"""A library of a company: a wheel in its repository, which uv finds without a registry."""
+
+import zipfile
+from pathlib import Path
+
+PHONES = "acme_phones-1.0-py3-none-any.whl"
+_TEXT = "REGION = 'DE'\n"
+_DECLARED = """    "acme-phones>=1",
+]
+
+[tool.uv]
+no-index = true
+find-links = ["vendor"]
+"""
+
+
+def declare_phones(repository: Path) -> None:
+    """Put the wheel of `acme_phones` into `vendor/` of a repository of `gofer init`, and declare it."""
+    info = "acme_phones-1.0.dist-info"
+    files = {
+        "acme_phones/__init__.py": _TEXT,
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: acme-phones\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
+    (repository / "vendor").mkdir(exist_ok=True)
+    with zipfile.ZipFile(repository / "vendor" / PHONES, "w") as wheel:
+        for path, text in {**files, f"{info}/RECORD": record}.items():
+            wheel.writestr(path, text)
+    project = repository / "pyproject.toml"
+    text = project.read_text().replace("[tool.uv]\n", "")
+    project.write_text(text.replace("]\n\n", _DECLARED, 1))
