@@ -63,6 +63,7 @@ LIBRARIES: Mapping[str, Sequence[str]] = {
     "subprocess": [
         "gofer.app.evals.repository",
         "gofer.app.new_repository.installing",
+        "gofer.app.new_repository.locking",
         "gofer.app.new_repository.upgrade",
         "gofer.app.packaging",
         "gofer.app.suggestions.git",
