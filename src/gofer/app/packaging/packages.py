@@ -74,7 +74,7 @@ FILES: Mapping[str, Sequence[str]] = {
 OWN = ("gofer", "handlers", *FILES["worker"])
 """The folders of a package with code of Gofer and of the company, which must always compile."""
 IMPORTED = ("tools", "coordinators")
-"""The folders whose modules the worker imports."""
+"""The folders with modules that the worker imports."""
 
 
 def handler_of(function: str) -> str:
