@@ -99,7 +99,7 @@ def _each(name: str, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
 
 
 _STEPS: dict[int, tuple[str, int]] = {}
-"""The tool whose code runs now in each thread, and the number of this step. Its event loop does nothing else."""
+"""The tool with code that runs now, and the number of this step, by thread. Its event loop does nothing else."""
 _NUMBERS = itertools.count()
 
 
@@ -122,7 +122,7 @@ def _look(blocking: float) -> None:
 
 
 _CURRENT: ContextVar[str] = ContextVar("tool", default="")
-"""The tool to whose call this task belongs."""
+"""The tool that this task makes a call of."""
 
 
 def _task(
