@@ -119,7 +119,7 @@ def _write_all(handle: int, content: bytes) -> None:
 
 
 LEFT_OUT = ("leases", "queue_messages", "dead_letters")
-"""Tables whose rows have no meaning after a restore."""
+"""Tables with rows that have no meaning after a restore."""
 _VERSIONS = ("user_version", "application_id")
 
 

@@ -45,7 +45,7 @@ class Scenes:
     """Calls a webhook by name with a signed body, and returns the HTTP status."""
 
     async def play(self, workflows: Collection[str]) -> None:
-        """Play every scene whose workflow is there. Raises TourFailed."""
+        """Play every scene with a workflow that is there. Raises TourFailed."""
         scenes = {
             "file-ticket": self.one_ticket_for_two_people,
             "review-rfc": self.reviewed_when_its_status_changes,

@@ -177,7 +177,7 @@ class Wire:
         return answer
 
     def _connection(self, seconds: float) -> http.client.HTTPConnection:
-        """Return a connection whose steps take at most `seconds`."""
+        """Return a connection with steps of at most `seconds`."""
         try:
             kept = self._idle.get_nowait()
         except queue.Empty:

@@ -34,7 +34,7 @@ conflicts; the new text lies beside the changed one; the company had deleted it;
 SUFFIX = ".new"
 """The end of the name of a text that lies beside a changed one."""
 _TEXTS_OF_PEOPLE = ("agents", "subagents", "skills")
-"""The folders whose Markdown is never merged."""
+"""The folders with Markdown that is never merged."""
 _BESIDE = (".json",)
 """The suffixes of files in which a marked conflict would make the whole file unreadable."""
 

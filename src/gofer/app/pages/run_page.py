@@ -50,7 +50,7 @@ _SPEAKERS: Mapping[StepKind, str] = {
     "run.concluded": "answer",
 }
 _FOLDED: frozenset[StepKind] = frozenset({"agent.start", "llm.request", "thought", "message.received"})
-"""The steps whose texts are folded even if they are short."""
+"""The steps with texts that are folded even if they are short."""
 
 STYLE = """
 .facts { margin: 0 0 1rem; color: var(--soft) } .facts b { color: var(--text); font-weight: 500 }
