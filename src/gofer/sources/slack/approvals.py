@@ -28,7 +28,7 @@ _SHOWN = ToolResult("Shown.", "told one person")
 
 
 class CloseQuestion(Arguments):
-    """The question to close, and its ending; or the question whose buttons appear."""
+    """The question to close, and its ending; or the question that gets its buttons."""
 
     channel: str
     ts: str
