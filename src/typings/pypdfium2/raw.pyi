@@ -1,9 +1,9 @@
 """What Gofer uses of PDFium itself."""
 
-from ctypes import c_double, c_ushort
+from ctypes import c_double, c_int, c_uint, c_ushort
 from ctypes import _Pointer as Pointer  # pyright: ignore[reportPrivateUsage]
 
-from pypdfium2 import PdfFormEnv, PdfPage, PdfTextPage
+from pypdfium2 import PdfFormEnv, PdfObject, PdfPage, PdfTextPage
 
 class Annotation: ...
 
@@ -19,6 +19,8 @@ FPDF_FORMFIELD_CHECKBOX: int
 FPDF_FORMFIELD_RADIOBUTTON: int
 FPDF_PAGEOBJ_TEXT: int
 FPDF_PAGEOBJ_IMAGE: int
+FPDF_PAGEOBJ_PATH: int
+FPDF_TEXTRENDERMODE_INVISIBLE: int
 
 def FPDFText_GetRect(
     page: PdfTextPage, at: int, left: c_double, top: c_double, right: c_double, bottom: c_double
@@ -38,3 +40,7 @@ def FPDFAnnot_GetFormFieldName(form: PdfFormEnv, note: Annotation, buffer: Buffe
 def FPDFAnnot_GetFormFieldValue(form: PdfFormEnv, note: Annotation, buffer: Buffer, size: int) -> int: ...
 def FPDFAnnot_GetFormFieldExportValue(form: PdfFormEnv, note: Annotation, buffer: Buffer, size: int) -> int: ...
 def FPDFAnnot_IsChecked(form: PdfFormEnv, note: Annotation) -> bool: ...
+def FPDFTextObj_GetText(text: PdfObject, page: PdfTextPage, buffer: Buffer, size: int) -> int: ...
+def FPDFTextObj_GetTextRenderMode(text: PdfObject) -> int: ...
+def FPDFPath_GetDrawMode(path: PdfObject, fill: c_int, stroke: c_int) -> bool: ...
+def FPDFPageObj_GetFillColor(one: PdfObject, red: c_uint, green: c_uint, blue: c_uint, opacity: c_uint) -> bool: ...

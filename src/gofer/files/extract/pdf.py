@@ -12,6 +12,7 @@ import pypdfium2.raw as pdfium
 from gofer.files.child_wire import Packet
 from gofer.files.completeness import ALL, Reading, Wanted, numbered
 from gofer.files.extract.grid import Segment, with_tables
+from gofer.files.extract.pdf_hidden import with_hidden_marked
 from gofer.files.extract.pdf_lines import RIGHT_TO_LEFT, Lines, in_order, reread
 from gofer.files.extract.pdf_missing import (
     CHARACTERS,
@@ -142,7 +143,8 @@ def _page(document: pypdfium2.PdfDocument, at: int) -> _Page:
     try:
         beside = notes(document, page)
         cut = text.count_chars() > PAGE_CHARACTERS or pdfium.FPDFPage_GetAnnotCount(page) > PAGE_NOTES
-        said = "\n\n".join(part for part in (_text(text), "\n".join(beside)) if part)
+        shown = with_hidden_marked(_text(text), page, text)
+        said = "\n\n".join(part for part in (shown, "\n".join(beside)) if part)
         return _Page(at, state_of(page, said), said, cut)
     finally:
         text.close()

@@ -204,20 +204,20 @@ def _field(document: pypdfium2.PdfDocument, note: "pdfium.Annotation") -> Iterat
     if form is None:
         return
     kind = pdfium.FPDFAnnot_GetFormFieldType(form, note)
-    name = _buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldName, form, note))
-    if kind in _WRITTEN and (text := _buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldValue, form, note))):
+    name = buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldName, form, note))
+    if kind in _WRITTEN and (text := buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldValue, form, note))):
         yield f"[field {name}] {text}"
     elif kind == pdfium.FPDF_FORMFIELD_CHECKBOX:
         yield f"[{'x' if pdfium.FPDFAnnot_IsChecked(form, note) else ' '}] {name}"
     elif kind == pdfium.FPDF_FORMFIELD_RADIOBUTTON and pdfium.FPDFAnnot_IsChecked(form, note):
-        yield f"[x] {name}: {_buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldExportValue, form, note))}"
+        yield f"[x] {name}: {buffer_text(partial(pdfium.FPDFAnnot_GetFormFieldExportValue, form, note))}"
 
 
 def _string_value(note: "pdfium.Annotation", key: bytes) -> str:
-    return _buffer_text(partial(pdfium.FPDFAnnot_GetStringValue, note, key))
+    return buffer_text(partial(pdfium.FPDFAnnot_GetStringValue, note, key))
 
 
-def _buffer_text(ask: "Callable[[pdfium.Buffer, int], int]") -> str:
+def buffer_text(ask: "Callable[[pdfium.Buffer, int], int]") -> str:
     """Return the text that a function of PDFium writes into a buffer, on one line."""
     size = ask(None, 0)
     if not 2 < size <= _LARGEST:
