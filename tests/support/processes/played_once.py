@@ -24,5 +24,6 @@ async def _play(folder: Path) -> None:
 
 with tempfile.TemporaryDirectory() as _folder:
     asyncio.run(_play(Path(_folder)))
-# A forked process has only the thread that forked it, so no other one may hold a lock now.
-assert threading.active_count() == 1, threading.enumerate()
+# A forked process has only the thread that forked it, so no other one may hold a lock now; the one that watches slow
+# tools holds none while it sleeps.
+assert {one.name for one in threading.enumerate()} <= {"MainThread", "gofer-held-up"}, threading.enumerate()
