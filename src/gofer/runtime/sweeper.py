@@ -57,7 +57,6 @@ class Sweeper:
         Return their number. If there are more than `pages` batches, enqueue the longest abandoned ones. Dead letters of
         runs that ended well later, as after a storm, are removed, because no person has to look at them.
         """
-        await self._forget_letters()
         before = int((self.clock.now() - still) * 1000)
         last = None
         count = 0
@@ -70,6 +69,7 @@ class Sweeper:
                 await self.queue.enqueue(head.run, line=line_of(head))
                 count = count + 1
             last = heads[-1]
+        await self._forget_letters()
         return count
 
     async def _forget_letters(self) -> None:

@@ -28,6 +28,8 @@ CREATE TABLE usage (
     scope TEXT NOT NULL, run TEXT NOT NULL, at INTEGER NOT NULL, usd REAL NOT NULL, PRIMARY KEY (scope, run)
 ) WITHOUT ROWID;
 CREATE INDEX dead_letters_by_age ON dead_letters (at);
+CREATE INDEX heads_abandoned ON heads (accepted_at DESC, run)
+    WHERE status = 'needs_attention' AND facts = '';
 CREATE INDEX heads_by_age ON heads (accepted_at DESC, run);
 CREATE INDEX heads_ended ON heads (retention, max(accepted_at, updated_at), run)
     WHERE status NOT IN ('queued', 'running', 'parked');
@@ -36,6 +38,8 @@ CREATE INDEX heads_ended_private ON heads (retention, max(accepted_at, updated_a
 CREATE INDEX heads_of_conversation ON heads (conversation, workflow, accepted_at DESC);
 CREATE INDEX heads_parked ON heads (conversation) WHERE status = 'parked';
 CREATE INDEX heads_public ON heads (accepted_at DESC, run) WHERE private = 0;
+CREATE INDEX heads_rated ON heads (accepted_at DESC, run)
+    WHERE instr(facts, '"good":') OR instr(facts, '"bad":');
 CREATE INDEX heads_runnable ON heads (conversation, accepted_at, run)
     WHERE status IN ('queued', 'running');
 CREATE INDEX heads_unfinished ON heads (max(accepted_at, updated_at, wakes_at), run)
