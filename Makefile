@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy planted vocabulary policy first-hour same-code style bench cost llama package wheel dist sam runtime lock clean
+.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy planted vocabulary policy first-hour same-code style bench cost growth llama package wheel dist sam runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -119,6 +119,9 @@ bench: .venv/.dev ## benchmarks: ratios against a bare loop, and figures of this
 
 cost: .venv/.dev ## print what Gofer costs on AWS, and make its table in docs/scale.md anew; ARGS="--runs-a-day 5000" prints your own
 	@PYTHONPATH=tests:tests/benchmarks $(BIN)/python -m cost_table $(ARGS)
+
+growth: .venv/.dev ## count what readings of many stored runs ask of DynamoDB, and make their table in docs/scale.md anew
+	@PYTHONPATH=tests:tests/benchmarks $(BIN)/python -m growth_table
 
 # The first prerequisite of `package`, so that what is missing is said before anything is installed.
 needs-%:
