@@ -4,7 +4,7 @@ from cost_table import PAGE
 from growth_table import BEGIN, END, OF_ALL, PLAYED, WORKS, counted
 
 
-def test_requests_and_units_on_the_page_equal_those_of_the_readings() -> None:
+def test_page_has_the_requests_and_units_of_each_reading() -> None:
     listed = PAGE.read_text().split(BEGIN)[1].split(END)[0].splitlines()
     shown = {line.split(" | ")[0].removeprefix("| "): line.split(" | ")[1] for line in listed[2:]}
     asked = {work: counted(work, PLAYED) for work in WORKS}
@@ -13,7 +13,7 @@ def test_requests_and_units_on_the_page_equal_those_of_the_readings() -> None:
     assert {work for work in WORKS if not shown[work].startswith(computed[work])} == set(), "make growth writes it anew"
 
 
-def test_what_one_shard_adds_times_eight_is_what_all_add() -> None:
+def test_eight_times_the_costs_of_one_shard_are_the_costs_of_all_shards() -> None:
     more = 3 * PLAYED
     for work in OF_ALL:
         part, whole = counted(work, more), counted(work, PLAYED)
