@@ -7,13 +7,20 @@ only one in a package registry. So the lines with `aws logs tail`, which only ve
 """
 
 import asyncio
+import copy
 import os
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import httpx2
 import pytest
+from moto.dynamodb.models import dynamodb_backends
 
+from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT
 from support.app.installed import environment, wheel
 from support.aws import moto_server
@@ -26,7 +33,7 @@ from support.guides.typed_shell import TypedShell
 
 pytestmark = pytest.mark.anyio
 
-DEPLOY = (ROOT / "docs" / "deploy.md").read_text()
+DEPLOY, RECOVER, RUNBOOK = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("deploy", "recover", "runbook"))
 PROGRAMS = {"sam": "support.aws.deployed_stack", "uv": "support.aws.uv_here"}
 """The programs that are played, by the module that plays each."""
 PYTHON = """#!/bin/sh
@@ -68,6 +75,10 @@ class Operator:
         self.shell = TypedShell(folder, variables)
         self.shell.type(f"gofer init acme --aws\nln -s {folder}/installed acme/.venv\ncd acme")
 
+    @property
+    def built(self) -> Path:
+        return self.repository / ".aws-sam" / "build"
+
     async def types(self, block: str, *answers: str) -> str:
         """Type a block, while Slack and the functions go on."""
         return await asyncio.to_thread(self.shell.type, block, *answers)
@@ -85,6 +96,8 @@ class Operator:
 
 @pytest.fixture
 def operator(tmp_path: Path) -> Iterator[Operator]:
+    # Each test deploys the stage that the guides name.
+    httpx2.post(f"{moto_server.server()}/moto-api/reset").raise_for_status()
     made = Operator(tmp_path)
     yield made
     made.shell.close()
@@ -115,7 +128,7 @@ async def deploy_as_the_guide_says(operator: Operator, made: Stage) -> None:
     manifest, settings = shell_blocks(DEPLOY, "5. The Slack app")
     assert "https://gofer.example.com/slack/events" in await operator.types(manifest)
     await operator.types(settings, *secrets(made).values())
-    follow(made, "prod", operator.repository / ".aws-sam" / "build")
+    follow(made, "prod", operator.built)
 
 
 @pytest.mark.rehearsal(
@@ -129,3 +142,123 @@ async def test_mention_is_answered_by_the_stack_that_the_guide_deploys(operator:
         (head,) = await made.work()
         (answer,) = made.answers(asked)
         assert (head.status, "Hello" in answer.text) == ("done", True)
+        await roll_back_as_the_guide_says(operator)
+        await take_down_as_the_guide_says(operator, made)
+
+
+async def roll_back_as_the_guide_says(operator: Operator) -> None:
+    (roll_back,) = shell_blocks(DEPLOY, "Roll back")
+    first = (await operator.types('gofer publish --list --stage "$STAGE"')).split()[1]
+    prompt = operator.repository / "agents" / "answer-here.md"
+    prompt.write_text(f"{prompt.read_text()}\nAnswer in one sentence.\n")
+    await operator.types('gofer publish --stage "$STAGE"')
+    (example,) = re.findall("--roll-back (\\S+)", roll_back)
+    assert f"{first} is live" in await operator.types(roll_back.replace(example, first))
+
+
+async def take_down_as_the_guide_says(operator: Operator, made: Stage) -> None:
+    for number in range(520):
+        place = {"Bucket": made.cloud.bucket, "Key": f"blobs/{number}"}
+        moto_server.client("s3").put_object(**place)
+        moto_server.client("s3").delete_object(**place)
+    delete, kept, _ = shell_blocks(DEPLOY, "Take it down")
+    await operator.types(delete)
+    assert "error occurred" not in await operator.types(kept)
+    left = [
+        *moto_server.client("dynamodb").list_tables()["TableNames"],
+        *(one["Name"] for one in moto_server.client("s3").list_buckets()["Buckets"]),
+        *(one["Name"] for one in moto_server.client("ssm").describe_parameters()["Parameters"]),
+        *(one["FunctionName"] for one in moto_server.client("lambda").list_functions()["Functions"]),
+    ]
+    assert [name for name in left if "prod" in name] == []
+
+
+async def answered(made: Stage, text: str, runs: int) -> Message:
+    """Mention Gofer, and let the worker answer; `runs` is the number of runs that have then ended."""
+    asked = await made.ask(text)
+    await made.work(runs)
+    assert len(made.answers(asked)) == 1
+    return asked
+
+
+def items(tables: Sequence[str]) -> Mapping[str, Any]:
+    """Return all items of tables as moto keeps them."""
+    kept = dynamodb_backends["123456789012"][REGION].tables
+    return {name: copy.deepcopy(kept[name].items) for name in tables}
+
+
+def protection(table: str) -> tuple[bool, str, int]:
+    """Return of a table: whether it is protected from deletion, its time to live, and the days of its recovery."""
+    dynamodb = moto_server.client("dynamodb")
+    described = dynamodb.describe_table(TableName=table)["Table"]
+    lifetime = dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
+    backups = dynamodb.describe_continuous_backups(TableName=table)["ContinuousBackupsDescription"]
+    days = backups["PointInTimeRecoveryDescription"]["RecoveryPeriodInDays"]
+    return described["DeletionProtectionEnabled"], lifetime.get("AttributeName", ""), days
+
+
+@pytest.mark.rehearsal(
+    "tests/journeys/test_recovery_on_aws.py::test_restore_refuses_a_table_of_keys_that_belongs_to_other_runs",
+    "tests/journeys/test_backup_at_a_terminal.py::test_restored_unfinished_run_needs_attention_until_retried",
+)
+async def test_stage_that_the_guide_recovers_answers_no_mention_twice(operator: Operator) -> None:
+    async with undeployed(operator.code(), "prod") as made:
+        await deploy_as_the_guide_says(operator, made)
+        s3, place = moto_server.client("s3"), {"Bucket": made.cloud.bucket, "Key": "blobs/deleted-before"}
+        s3.put_object(**place)
+        s3.delete_object(**place)
+        before = await answered(made, "@Gofer hello, before the damage", runs=1)
+        across = await made.ask("@Gofer hello, across the damage")
+        tables = (made.cloud.table._name, made.cloud.table._keys)
+        protected = [protection(table) for table in tables]
+        kept, at = items(tables), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        await made.work(2)
+        after = await answered(made, "@Gofer hello, after it", runs=3)
+        s3.put_object(**place | {"Key": "blobs/deleted-after"})
+        s3.delete_object(**place | {"Key": "blobs/deleted-after"})
+
+        (functions,) = shell_blocks(RUNBOOK, "Before you start")
+        await operator.types(f"{functions}export AWS_PROFILE=admin")
+        (stop,) = shell_blocks(RECOVER, "1. Stop")
+        await operator.types(stop)
+        follow(made, "prod", operator.built)
+        assert await made.slack.deliver(made.slack.envelopes(after)[0], retry_num=1) == 503
+        assert mapping_state() == "Disabled"
+
+        for name, rows in kept.items():
+            # moto restores the newest items of a table, whatever the time.
+            dynamodb_backends["123456789012"][REGION].tables[name].items = rows
+        restore, protect = shell_blocks(RECOVER, "2. Restore the tables")
+        await operator.types(re.sub("AT=.*", f"AT={at}", restore))
+        await operator.types(protect)
+        restored = ("gofer-prod-table-restored", "gofer-prod-keys-restored")
+        assert [protection(table) for table in restored] == protected
+        (bucket,) = shell_blocks(RECOVER, "3. Restore the bucket")
+        await operator.types(bucket)
+        bodies = s3.list_objects_v2(Bucket=made.cloud.bucket, Prefix="blobs/deleted").get("Contents", [])
+        assert [one["Key"] for one in bodies] == ["blobs/deleted-after"]
+        await operator.types(bucket)
+        operator.override(ExistingTable=restored[0], ExistingKeysTable=restored[1])
+        await operator.types('sam deploy --config-file "deploy/$STAGE.toml"')
+        follow(made, "prod", operator.built)
+        assert made.cloud.table._name == restored[0]
+        (hold,) = shell_blocks(RECOVER, "5. Hold what was unfinished")
+        assert "wait for `gofer retry RUN`: 1." in await operator.types(hold)
+        (start,) = shell_blocks(RECOVER, "6. Start")
+        stuck = await operator.types(start)
+        follow(made, "prod", operator.built)
+        assert mapping_state() == "Enabled"
+        for one in (before, across):
+            assert await made.slack.deliver(made.slack.envelopes(one)[0], retry_num=1) == 200
+        while await made.poll():
+            pass
+        (held,) = set(re.findall(r"\b[0-9a-f]{24}\b", stuck))
+        await operator.types(f"gofer retry {held} --stage $STAGE")
+        await made.work(2)
+        fresh = await answered(made, "@Gofer hello, after the restore", runs=3)
+        assert [len(made.answers(one)) for one in (before, across, after, fresh)] == [1, 1, 1, 1]
+
+
+def mapping_state() -> str:
+    (mapping,) = moto_server.client("lambda").list_event_source_mappings()["EventSourceMappings"]
+    return mapping["State"]
