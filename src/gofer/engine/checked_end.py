@@ -9,7 +9,6 @@ from gofer.journal.check_entries import Verdict
 from gofer.journal.entries import RunChecked, RunFinished
 from gofer.projections.checks.check_settings import Settings
 from gofer.projections.checks.run_checks import verdicts
-from gofer.values.canonical_json import encode_text
 from gofer.values.errors import ConfigError, Corrupt, TemporaryError
 from gofer.workflows.bundle import Bundle
 
@@ -49,7 +48,7 @@ def settings_of(bundle: Bundle, services: Services) -> Settings:
         off=loaded.workflow.checks.switched_off,
         polls=_polls(services),
         tools=frozenset(services.granted(loaded.workflow, loaded.skills)),
-        texts=(loaded.system, encode_text(bundle.tools), *(skill.description for skill in loaded.skills.values())),
+        texts=(loaded.system, bundle.tool_schemas(), *(skill.description for skill in loaded.skills.values())),
     )
 
 

@@ -100,6 +100,10 @@ class Services:
     """Whether the spans of ended runs are sent to a collector."""
     pages: Callable[[bytes], Awaitable[int]] | None = None
     """Counter of the pages of a PDF; raises ToolError for a PDF that cannot be opened. None skips the check."""
+    bundles: dict[str, tuple[Mapping[str, AnyTool], Loaded, Bundle]] = field(
+        default_factory=dict[str, tuple[Mapping[str, AnyTool], Loaded, Bundle]], repr=False, compare=False
+    )
+    """The bundles with which new runs begin, by workflow, with the tools and the files that they were made of."""
     report_drift: Callable[[Drift], None] = log_drift
     """Called once for each run that is not private and each cause, as soon as a request shows that the context drifts.
     """
@@ -148,8 +152,14 @@ class Services:
         return granted_tools(self.tools, workflow, skills or {})
 
     def new_bundle(self, loaded: Loaded) -> Bundle:
-        """Return the bundle with which a run of a loaded workflow begins now."""
-        return new_bundle(self.tools, loaded)
+        """Return the bundle with which a run of a loaded workflow begins now. All its runs share one."""
+        match self.bundles.get(loaded.name):
+            case (tools, begun, bundle) if tools is self.tools and begun is loaded:
+                return bundle
+            case _:
+                bundle = new_bundle(self.tools, loaded)
+                self.bundles[loaded.name] = (self.tools, loaded, bundle)
+                return bundle
 
 
 def granted_tools(

@@ -63,8 +63,10 @@ class GoferError(Exception):
 def fault(error: BaseException) -> str:
     """Return the type and the origin of an unexpected error, as `KeyError at admission.py:88`.
 
-    The error's message is left out, because it may hold contents.
+    The error's message is left out, because it may hold contents. Of a ToolError about a bug, it is the bug.
     """
+    if isinstance(error, ToolError) and error.code == "fault" and error.__cause__ is not None:
+        error = error.__cause__
     name = type(error).__name__
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         return f"{name} at {PurePath(frame.filename).name}:{frame.lineno}"

@@ -27,6 +27,8 @@ class Bundle:
     then those of the workflow file in its order."""
     _heads: dict[str, bytes] = field(default_factory=dict[str, bytes], init=False, compare=False, repr=False)
     """The beginnings of requests, by the parameters as JSON."""
+    _written: dict[str, bytes] = field(default_factory=dict[str, bytes], init=False, compare=False, repr=False)
+    """The bytes of the bundle and of its tool schemas, written once for all its runs."""
 
     def head(self, params: Mapping[str, object]) -> bytes:
         """Return the bytes at the beginning of every request with these parameters, which all runs share."""
@@ -35,13 +37,25 @@ class Bundle:
             self._heads[written] = head(params, self.tools, self.loaded.system)
         return self._heads[written]
 
+    def tool_schemas(self) -> str:
+        """Return the tool schemas as canonical JSON."""
+        if "tools" not in self._written:
+            self._written["tools"] = encode(self.tools)
+        return self._written["tools"].decode()
+
+    def encoded(self) -> bytes:
+        """Return the canonical bytes of the bundle."""
+        if "bundle" not in self._written:
+            self._written["bundle"] = encode_bundle(self)
+        return self._written["bundle"]
+
     def chain(self) -> Sequence[Candidate]:
         """Return the models of the run with their request parameters, in the order in which the run asks them."""
         return [candidate(self.loaded.workflow.model, model) for model in self.loaded.models]
 
 
 def encode_bundle(bundle: Bundle) -> bytes:
-    """Return the canonical bytes of a bundle."""
+    """Return the canonical bytes of a bundle, written anew."""
     loaded = bundle.loaded
     return encode(
         {

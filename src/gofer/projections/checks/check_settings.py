@@ -78,8 +78,10 @@ def shortened(text: str, most: int = _QUOTED) -> str:
 
 def bounded(verdict: Verdict) -> Verdict:
     """Return a verdict with short sentences, whatever a model wrote, because the journal keeps it."""
-    summary = shortened(verdict.summary, _SUMMARY)
-    return replace(verdict, summary=summary, detail=shortened(verdict.detail, _DETAIL))
+    summary, detail = shortened(verdict.summary, _SUMMARY), shortened(verdict.detail, _DETAIL)
+    if (summary, detail) == (verdict.summary, verdict.detail):
+        return verdict
+    return replace(verdict, summary=summary, detail=detail)
 
 
 def addresses(found: Iterable[str]) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ def nearest(state: NamedValues, texts: Iterable[str], value: str) -> str:
 def _see(state: NamedValues, text: str) -> None:
     if state.is_blind:
         return
-    for found in _WORD.findall(text):
+    for found in dict.fromkeys(_WORD.findall(text)):
         whole = found.strip("-_")
         # Most words of a run were seen before, and then their parts were too.
         if whole.lower() in state.words:
