@@ -122,6 +122,12 @@ def test_aws_command_in_a_document_exists_with_the_shown_options(document: Path)
             if not rest:
                 continue
             operations = {xform_name(name, "-"): name for name in model.operation_names}
+            if rest[0] == "wait":
+                waiters = session.get_waiter_model(service)
+                operations = {
+                    xform_name(name, "-"): waiters.get_waiter(name).operation for name in waiters.waiter_names
+                }
+                rest = rest[1:]
             assert rest[0] in operations, words
             shape = model.operation_model(operations[rest[0]]).input_shape
             known = {xform_name(name, "-") for name in (shape.members if shape else ())}

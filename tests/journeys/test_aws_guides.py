@@ -10,6 +10,7 @@ import asyncio
 import copy
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from moto.dynamodb.models import dynamodb_backends
 from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT
 from support.app.installed import environment, wheel
+from support.app.local_wheel import use_phones
 from support.aws import moto_server
 from support.aws.followed_stack import follow
 from support.aws.function_packages import runtime
@@ -30,6 +32,7 @@ from support.aws.lambda_stage import Code, Stage, undeployed
 from support.aws.moto_server import REGION
 from support.guides.checkout import shell_blocks
 from support.guides.typed_shell import TypedShell
+from support.models.tool_caller import caller
 
 pytestmark = pytest.mark.anyio
 
@@ -70,6 +73,7 @@ class Operator:
             "AWS_ENDPOINT_URL": moto_server.server(),
             "AWS_EC2_METADATA_DISABLED": "true",
             "SAM_CLI_TELEMETRY": "0",
+            "UV_HERE_UV": shutil.which("uv") or str(Path(sys.executable).with_name("uv")),
             "UV_HERE_PYTHON": str(played / "python3.13"),
         }
         self.shell = TypedShell(folder, variables)
@@ -135,13 +139,17 @@ async def deploy_as_the_guide_says(operator: Operator, made: Stage) -> None:
     "tests/journeys/test_lambda.py::test_mention_on_lambda_is_answered_and_only_members_see_the_trace",
     "tests/architecture/test_template_functions.py::test_deployed_functions_name_the_deployed_tables_and_bucket",
 )
-async def test_mention_is_answered_by_the_stack_that_the_guide_deploys(operator: Operator) -> None:
-    async with undeployed(operator.code(), "prod") as made:
+async def test_tool_with_its_own_library_answers_from_the_stack_that_the_guide_deploys(operator: Operator) -> None:
+    use_phones(operator.repository)
+    await operator.types(
+        "gofer upgrade\nuv pip install -q --offline --python .venv/bin/python --require-hashes -r requirements-own.lock"
+    )
+    async with undeployed(operator.code(), "prod", caller("phone_region")) as made:
         await deploy_as_the_guide_says(operator, made)
-        asked = await made.ask("@Gofer hello")
+        asked = await made.ask("@Gofer where is +49 30 1?")
         (head,) = await made.work()
         (answer,) = made.answers(asked)
-        assert (head.status, "Hello" in answer.text) == ("done", True)
+        assert (head.status, "+49 30 1 is in DE." in answer.text) == ("done", True)
         await roll_back_as_the_guide_says(operator)
         await take_down_as_the_guide_says(operator, made)
 

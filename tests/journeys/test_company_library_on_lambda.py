@@ -1,51 +1,22 @@
 """A company's tool with a library of its own, from the wheel of Gofer to an answer by the packaged worker on moto."""
 
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from gofer.journal.entries import ToolResult
 from support.app.installed import environment, wheel
-from support.app.local_wheel import declare_phones
+from support.app.local_wheel import PHONE, use_phones
 from support.aws.function_packages import borrow_bytecode
 from support.aws.lambda_stage import Code, packaged, stage
+from support.models.tool_caller import caller
 
 pytestmark = pytest.mark.anyio
 
-PHONE = '''
-"""Tools about phones."""
-
-import acme_phones
-from gofer.tool import Arguments, Call, ToolResult, tool
-
-
-class Number(Arguments):
-    """A phone number."""
-
-    number: str
-
-
-@tool(effect="read")
-async def phone_region(call: Call, arguments: Number) -> ToolResult:
-    """Return the region of a phone number."""
-    return ToolResult(f"{arguments.number} is in {acme_phones.REGION}.", "looked up a number")
-
-
-@tool(effect="read")
-async def phone_leave(call: Call, arguments: Number) -> ToolResult:
-    """Leave, as a function of click does."""
-    raise SystemExit(2)
-'''
 BROKEN = PHONE.replace("acme_phones", "gone_library").replace("phone_", "gone_")
 
 
@@ -56,11 +27,7 @@ class Company:
         self.programs = environment(folder / "installed", wheel(folder / "dist"))
         self.folder = folder / "acme"
         self.typed(f"gofer init {self.folder} --aws --with answer-here", at=folder)
-        declare_phones(self.folder)
-        (self.folder / "tools" / "phone.py").write_text(PHONE)
-        workflow = self.folder / "agents" / "answer-here.yaml"
-        text = workflow.read_text().replace("tools:\n", "tools:\n  - phone_region\n  - phone_leave\n")
-        workflow.write_text(text)
+        use_phones(self.folder)
 
     def typed(self, command: str, *, code: int = 0, at: Path | None = None) -> str:
         """Type a command in the repository; return what it prints. `code` is the expected exit code."""
@@ -76,24 +43,6 @@ class Company:
 @pytest.fixture(scope="module")
 def code(tmp_path_factory: pytest.TempPathFactory) -> Code:
     return packaged(tmp_path_factory.mktemp("code"))
-
-
-def caller(*tools: str) -> Starlette:
-    """A model that calls these tools one after the other, and then repeats all results."""
-
-    async def complete(request: Request) -> Response:
-        messages = json.loads(await request.body())["messages"]
-        results = [message["content"] for message in messages if message["role"] == "tool"]
-        said: dict[str, Any] = {"role": "assistant", "content": " ".join(results)}
-        if len(results) < len(tools):
-            function = {"name": tools[len(results)], "arguments": json.dumps({"number": "+49 30 1"})}
-            call = {"id": f"call_{len(results)}", "type": "function", "function": function}
-            said = {"role": "assistant", "content": None, "tool_calls": [call]}
-        choice = {"index": 0, "finish_reason": "tool_calls" if said.get("tool_calls") else "stop", "message": said}
-        usage = {"prompt_tokens": 1_000, "completion_tokens": 10}
-        return JSONResponse({"id": "x", "object": "chat.completion", "model": "m", "choices": [choice], "usage": usage})
-
-    return Starlette(routes=[Route("/v1/chat/completions", complete, methods=["POST"])])
 
 
 def with_worker(code: Code, worker: Path) -> Code:

@@ -4,14 +4,18 @@ It names an interpreter that makes no bytecode, because the bytecode of this env
 """
 
 import os
-import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from gofer.app.new_repository.locking import OWN_LOCK
 from gofer.app.packaging.libraries import SERVICES, copy_installed
 from support.aws.function_packages import borrow_bytecode, linked
+
+_REAL = os.environ["UV_HERE_UV"]
+"""The path of the real program."""
 
 
 def main(words: Sequence[str]) -> None:
@@ -21,13 +25,20 @@ def main(words: Sequence[str]) -> None:
             sys.stdout.write(f"{os.environ['UV_HERE_PYTHON']}\n")
         case ["pip", "install", *_] if "--target" in words:
             target = Path(words[words.index("--target") + 1])
-            for option, lock in pairwise(words):
-                if option == "-r":
-                    copy_installed(Path(lock), target, SERVICES, linked)
+            for lock in (Path(lock) for option, lock in pairwise(words) if option == "-r"):
+                _install(lock, target)
             borrow_bytecode(target)
         case _:
-            uv = shutil.which("uv") or str(Path(sys.executable).with_name("uv"))
-            os.execv(uv, [uv, *words])
+            os.execv(_REAL, [_REAL, *words])
+
+
+def _install(lock: Path, target: Path) -> None:
+    if lock.name != OWN_LOCK:
+        copy_installed(lock, target, SERVICES, linked)
+        return
+    # Its libraries are wheels of the repository.
+    own = ["--offline", "--no-deps", "--require-hashes", "--target", str(target), "-r", str(lock)]
+    subprocess.run([_REAL, "pip", "install", "-q", *own], check=True)
 
 
 if __name__ == "__main__":
