@@ -175,7 +175,7 @@ async def test_fault_before_the_start_of_a_run_fails_the_run_with_a_reason() -> 
     await made.work_once()
     ended = finished(reports)
     assert (ended.status, ended.cause) == ("failed", "fault")
-    assert ended.reason.startswith("Gofer itself failed (KeyError at ")
+    assert ended.reason == "slack_get_user was not called: the check of its arguments failed with KeyError."
     assert made.posted == ["I could not begin because of an internal error. Please tell #o."]
     assert "secret" not in ended.reason
     assert await lines(made) == ["1 run could not begin: Gofer itself failed; the log names the error."]
