@@ -8,6 +8,7 @@ only one in a package registry. So the lines with `aws logs tail`, which only ve
 
 import asyncio
 import copy
+import json
 import os
 import re
 import shutil
@@ -21,6 +22,8 @@ import httpx2
 import pytest
 from moto.dynamodb.models import dynamodb_backends
 
+from gofer.sources.notion.receiver import sign
+from gofer.values.secret import Secret
 from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT
 from support.app.installed import environment, wheel
@@ -150,8 +153,40 @@ async def test_tool_with_its_own_library_answers_from_the_stack_that_the_guide_d
         (head,) = await made.work()
         (answer,) = made.answers(asked)
         assert (head.status, "+49 30 1 is in DE." in answer.text) == ("done", True)
+        await replace_the_key_as_the_guide_says(operator, made)
+        await register_notion_as_the_guide_says(operator, made)
+        await let_github_deploy_as_the_guide_says(operator)
         await roll_back_as_the_guide_says(operator)
         await take_down_as_the_guide_says(operator, made)
+
+
+async def replace_the_key_as_the_guide_says(operator: Operator, made: Stage) -> None:
+    begin, end = shell_blocks(DEPLOY, "Replace the key")
+    old = made.setting("INSTALLATION_KEY")
+    await operator.types(begin)
+    new, _, rest = made.setting("INSTALLATION_KEY").partition(",")
+    assert (rest, len(new)) == (old, 64)
+    await operator.types(end)
+    assert made.setting("INSTALLATION_KEY") == new != old
+
+
+async def register_notion_as_the_guide_says(operator: Operator, made: Stage) -> None:
+    allow, read = shell_blocks(DEPLOY, "Notion's verification token")
+    await operator.types(allow)
+    made.set(NOTION_TOKEN="ntn_simulated", NOTION_BOT_ID="b0000000-0000-4000-8000-000000000000")
+    token = f"secret_{'a' * 43}"
+    body = json.dumps({"verification_token": token}).encode()
+    signed = {"x-notion-signature": sign(Secret(token), body)}
+    offered = await made.http.post(f"{made.url}/notion/webhook", content=body, headers=signed)
+    assert (offered.status_code, token in await operator.types(read)) == (200, True)
+
+
+async def let_github_deploy_as_the_guide_says(operator: Operator) -> None:
+    (github,) = shell_blocks(DEPLOY, "8. Let GitHub deploy")
+    # moto knows no OIDC provider, and no outputs of a change set.
+    await operator.types(github.replace("Repository=", "CreateProvider=no Repository="))
+    operator.override(Repository="acme/gofer", PermissionsBoundary="arn:aws:iam::123456789012:policy/boundary")
+    assert "PublishRoleArn" in await operator.types('sam deploy --config-file "deploy/$STAGE.toml"')
 
 
 async def roll_back_as_the_guide_says(operator: Operator) -> None:

@@ -191,6 +191,12 @@ class Stage:
             place = {"Name": f"{self.path}{name}", "Value": value, "Type": "SecureString", "Overwrite": True}
             moto_server.client("ssm").put_parameter(**place)
 
+    def setting(self, name: str) -> str:
+        """Return a parameter of the stage."""
+        return moto_server.client("ssm").get_parameter(Name=f"{self.path}{name}", WithDecryption=True)["Parameter"][
+            "Value"
+        ]
+
     def deploy(self, name: str, **changes: Any) -> None:
         """Add or change a function."""
         handler = f"{name}.handler" if name in WORKERS else f"handlers/{name}.handler"
