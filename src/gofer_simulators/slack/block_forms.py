@@ -1,229 +1,249 @@
-"""The check of blocks by the Block Kit reference: keys, texts, lengths and ids.
+"""The check of blocks by the Block Kit reference: keys, texts, lengths, ids, and the blocks of each surface.
 
-For types that Gofer and its tests never send, only the type and the block_id are checked.
+Where reports from real workspaces are stricter than Slack's pages, the reports count.
 """
 
 from collections.abc import Mapping, Sequence
 
 from gofer_simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of
-from gofer_simulators.slack.workspace import SlackRefusal
+from gofer_simulators.slack.element_forms import (
+    BUTTON,
+    IMAGE,
+    IN_ACTIONS,
+    IN_CONTEXT_ACTIONS,
+    IN_INPUT,
+    IN_SECTION,
+    OVERFLOW,
+    RICH_ELEMENTS,
+)
+from gofer_simulators.slack.form_checks import (
+    IDENTITY,
+    Check,
+    anything,
+    array,
+    check_unique,
+    flag,
+    https,
+    invalid,
+    length,
+    number,
+    one_of,
+    plain,
+    record,
+    some,
+    string,
+    tagged,
+    text,
+    unique,
+)
 
-MAX_TEXT = 3_000
-MAX_FIELDS = 10
-MAX_FIELD = 2_000
-MAX_HEADER = 150
-MAX_ALT_TEXT = 2_000
-MAX_ID = 255
-MAX_BUTTON_TEXT = 75
-MAX_BUTTON_VALUE = 2_000
-MAX_ADDRESS = 3_000
-MAX_ACTIONS = 25
-MAX_CONTEXT = 10
-_STYLES = ("primary", "danger")
-_KEYS: Mapping[str, frozenset[str]] = {
-    "actions": frozenset({"elements"}),
-    "context": frozenset({"elements"}),
-    "divider": frozenset(),
-    "header": frozenset({"text", "level"}),
-    "image": frozenset({"image_url", "slack_file", "alt_text", "title"}),
-    "markdown": frozenset({"text"}),
-    "rich_text": frozenset({"elements"}),
-    "section": frozenset({"text", "fields", "accessory", "expand"}),
-}
-"""The keys of each type of block besides `type` and `block_id`."""
-_OTHERS = frozenset(
-    {
-        "alert", "card", "carousel", "container", "context_actions", "data_table", "file", "input", "plan", "table",
-        "task_card", "video",
-    }
-)  # fmt: skip
-_BUTTON = frozenset({"type", "text", "action_id", "url", "value", "style", "confirm", "accessibility_label"})
-_RICH = frozenset({"rich_text_section", "rich_text_list", "rich_text_preformatted", "rich_text_quote"})
-_LEAVES: Mapping[str, frozenset[str]] = {
-    "broadcast": frozenset({"range"}),
-    "channel": frozenset({"channel_id"}),
-    "color": frozenset({"value"}),
-    "date": frozenset({"timestamp", "format", "url", "fallback"}),
-    "emoji": frozenset({"name", "unicode", "skin_tone", "url"}),
-    "link": frozenset({"url", "text", "unsafe"}),
-    "text": frozenset({"text"}),
-    "user": frozenset({"user_id"}),
-    "usergroup": frozenset({"usergroup_id"}),
-}
-"""The keys of each type of rich text part besides `type` and `style`."""
+MAX_CHARTS = 2
+MAX_TABLE_CELLS = 10_000
+MAX_DATA_CELLS = 20_000
+TASK_STATES = ("pending", "in_progress", "complete", "error")
 
 
-def check_forms(blocks: Sequence[JsonObject]) -> None:
-    """Check the blocks of a message. Raises SlackRefusal for the first mistake."""
-    for index, block in enumerate(blocks):
-        _check_block(block, f"/blocks/{index}")
-    ids = [text_of(block, "block_id") for block in blocks if block.get("block_id")]
-    _check_unique(ids, "block_id", "/blocks")
+def _block(required: Mapping[str, Check], optional: Mapping[str, Check] | None = None) -> Check:
+    return record({"type": anything, **required}, {"block_id": IDENTITY, **(optional or {})})
 
 
-def invalid(problem: str, place: str = "") -> SlackRefusal:
-    """Return the refusal of blocks with a mistake; `place` is the JSON pointer of the mistake."""
-    if place:
-        problem = f"{problem} [json-pointer:{place}]"
-    return SlackRefusal("invalid_blocks", f"[ERROR] {problem}")
-
-
-def _check_block(block: JsonObject, place: str) -> None:
-    kind = text_of(block, "type")
-    _check_id(block, "block_id", place)
-    if kind in _OTHERS:
+def _container(value: object, place: str) -> None:
+    some(("title", "rich_text_title"), _CONTAINER)(value, place)
+    if not is_object(value):
         return
-    if kind not in _KEYS:
-        raise invalid(f"unsupported type: {kind or 'none'}", f"{place}/type")
-    _check_keys(block, _KEYS[kind] | {"type", "block_id"}, place)
-    match kind:
-        case "markdown":
-            _check_length(block.get("text"), None, f"{place}/text")
-        case "header":
-            _check_text(block.get("text"), MAX_HEADER, f"{place}/text", plain=True)
-        case "section":
-            _check_section(block, place)
-        case "image":
-            _check_image(block, place)
-            if "title" in block:
-                _check_text(block["title"], MAX_ALT_TEXT, f"{place}/title", plain=True)
-        case "context":
-            _check_context(block, place)
-        case "actions":
-            _check_actions(block, place)
-        case "rich_text":
-            _check_rich_text(block, place)
-        case _:
-            pass
+    collapsible = value.get("is_collapsible") is True
+    if value.get("default_collapsed") is True and not collapsible:
+        raise invalid("default_collapsed requires is_collapsible", place)
+    if value.get("has_header_divider") is True and collapsible:
+        raise invalid("has_header_divider cannot be set when is_collapsible is true", place)
 
 
-def _check_section(block: JsonObject, place: str) -> None:
-    if "text" not in block and "fields" not in block:
-        raise invalid("missing required field: text or fields", place)
-    if "text" in block:
-        _check_text(block["text"], MAX_TEXT, f"{place}/text")
-    if "fields" in block:
-        for index, field in enumerate(_items(block, "fields", MAX_FIELDS, place)):
-            _check_text(field, MAX_FIELD, f"{place}/fields/{index}")
-    accessory = object_of(block, "accessory")
-    if accessory.get("type") == "button":
-        _check_button(accessory, f"{place}/accessory")
+def _table(most: int, rows: Check, others: Check) -> Check:
+    """Return the check of a table with at most `most` characters, and with rows of one width."""
+
+    def check(value: object, place: str) -> None:
+        others(value, place)
+        given = value.get("rows") if is_object(value) else None
+        rows(given, f"{place}/rows")
+        if not is_array(given):
+            return
+        if len({len(row) for row in given if is_array(row)}) > 1:
+            raise invalid("all rows must have the same number of cells", f"{place}/rows")
+        if length(given) > most:
+            raise invalid(f"the cells of a table take {most} characters", f"{place}/rows")
+
+    return check
 
 
-def _check_image(image: JsonObject, place: str) -> None:
-    if not text_of(image, "image_url") and not object_of(image, "slack_file"):
-        raise invalid("missing required field: image_url or slack_file", place)
-    if "alt_text" not in image:
-        raise invalid("missing required field: alt_text", place)
-    _check_length(image["alt_text"], MAX_ALT_TEXT, f"{place}/alt_text")
+def _data_rows(value: object, place: str) -> None:
+    raw = tagged({"raw_text": _RAW_TEXT})
+    array(array(tagged({"raw_text": _RAW_TEXT, "rich_text": _RICH}), 20), 201, 2)(value, place)
+    if is_array(value):
+        array(raw)(value[0], f"{place}/0")
 
 
-def _check_context(block: JsonObject, place: str) -> None:
-    for index, element in enumerate(_items(block, "elements", MAX_CONTEXT, place)):
-        where = f"{place}/elements/{index}"
-        if is_object(element) and element.get("type") == "image":
-            _check_keys(element, {"type", "image_url", "slack_file", "alt_text"}, where)
-            _check_image(element, where)
-        else:
-            _check_text(element, MAX_TEXT, where)
+def _series(value: object, place: str) -> None:
+    """Check a chart with axes: each series has a value for each category, in their order."""
+    unique("series", "name", _AXES)(value, place)
+    if not is_object(value):
+        return
+    categories = object_of(value, "axis_config").get("categories")
+    for index, one in enumerate(objects(value.get("series"))):
+        if [point.get("label") for point in objects(one.get("data"))] != categories:
+            raise invalid("labels must match the categories of the axis", f"{place}/series/{index}/data")
 
 
-def _check_actions(block: JsonObject, place: str) -> None:
-    elements = _items(block, "elements", MAX_ACTIONS, place)
-    for index, element in enumerate(objects(elements)):
-        if element.get("type") == "button":
-            _check_button(element, f"{place}/elements/{index}")
-    ids = [text_of(element, "action_id") for element in objects(elements) if element.get("action_id")]
-    _check_unique(ids, "action_id", f"{place}/elements")
+_RICH = _block({"elements": RICH_ELEMENTS})
+_RAW_TEXT = record({"type": anything, "text": string()}, {})
+_RAW_NUMBER = record({"type": anything, "value": number()}, {"text": string()})
+_COLUMN = record({}, {"align": one_of("left", "center", "right"), "is_wrapped": flag})
+_TITLE = text(150)
+_CARD = some(
+    ("hero_image", "title", "actions", "body"),
+    _block(
+        {},
+        {
+            "hero_image": IMAGE,
+            "icon": IMAGE,
+            "title": _TITLE,
+            "subtitle": _TITLE,
+            "body": text(200),
+            "actions": array(tagged({"button": BUTTON})),
+        },
+    ),
+)
+_LINK = record({"type": one_of("url"), "url": string(3_000), "text": string()}, {})
+_TASK = _block(
+    {"task_id": string(), "title": string(), "status": one_of(*TASK_STATES)},
+    {"details": tagged({"rich_text": _RICH}), "output": tagged({"rich_text": _RICH}), "sources": array(_LINK)},
+)
+_POINTS = array(record({"label": string(20), "value": number()}, {}), 20)
+_AXES = record(
+    {
+        "type": anything,
+        "series": array(record({"name": string(20), "data": _POINTS}, {}), 6),
+        "axis_config": record(
+            {"categories": array(string(20), 20)}, {"x_label": string(50, least=0), "y_label": string(50, least=0)}
+        ),
+    },
+    {},
+)
+_PIE = record(
+    {"type": anything, "segments": array(record({"label": string(20), "value": number(0)}, {}), 6)},
+    {},
+)
+_CHART = tagged({"pie": _PIE, "bar": _series, "area": _series, "line": _series})
+_WORDS = tagged({"image": IMAGE, "plain_text": text(3_000), "mrkdwn": text(3_000)})
+_IMAGE_BLOCK = some(
+    ("image_url", "slack_file"),
+    _block({"alt_text": string(2_000)}, {"image_url": string(3_000), "slack_file": anything, "title": plain(2_000)}),
+)
+_SECTION = some(
+    ("text", "fields"),
+    _block(
+        {},
+        {"text": text(3_000), "fields": array(text(2_000), 10), "accessory": tagged(IN_SECTION), "expand": flag},
+    ),
+)
+_TABLE = _table(
+    MAX_TABLE_CELLS,
+    array(array(tagged({"raw_text": _RAW_TEXT, "raw_number": _RAW_NUMBER, "rich_text": _RICH}), 20), 100),
+    _block({"rows": anything}, {"column_settings": array(_COLUMN, 20)}),
+)
+_VIDEO = _block(
+    {"video_url": https, "thumbnail_url": string(3_000), "alt_text": string(), "title": plain(199)},
+    {
+        "title_url": https,
+        "author_name": string(49),
+        "provider_name": string(),
+        "provider_icon_url": string(3_000),
+        "description": plain(200),
+    },
+)
+_NESTED: Mapping[str, Check] = {
+    "actions": unique("elements", "action_id", _block({"elements": array(tagged(IN_ACTIONS), 25)})),
+    "context": _block({"elements": array(_WORDS, 10)}),
+    "divider": _block({}),
+    "header": _block({"text": plain(150)}, {"level": number(1, 6)}),
+    "image": _IMAGE_BLOCK,
+    "section": _SECTION,
+    "table": _TABLE,
+    "video": _VIDEO,
+}
+"""The blocks in a container. Slack's pages also list files, inputs and rich text there, but Slack refuses them."""
+_CONTAINER = _block(
+    {"child_blocks": array(tagged(_NESTED), 10)},
+    {
+        "title": plain(150),
+        "rich_text_title": tagged({"rich_text": _RICH}),
+        "subtitle": _TITLE,
+        "width": one_of("narrow", "standard", "wide", "full"),
+        "icon": IMAGE,
+        "is_collapsible": flag,
+        "default_collapsed": flag,
+        "has_header_divider": flag,
+    },
+)
+_NAME = plain(75)
+_AUTH_PROVIDER = _block(
+    {"value": string(150), "name": _NAME, "is_connected": flag},
+    {
+        **dict.fromkeys(("icon_url", "auth_url", "disconnect_url"), https),
+        "description": plain(150),
+        "connected_identity": _NAME,
+        "connected_context": _NAME,
+        "accessory": tagged({"overflow": OVERFLOW}),
+        "fallback": anything,
+    },
+)
+_ANYWHERE: Mapping[str, Check] = {
+    **_NESTED,
+    "alert": _block({"text": text(200)}, {"level": one_of("default", "info", "warning", "error", "success")}),
+    "auth_provider": _AUTH_PROVIDER,
+    "card": _CARD,
+    "carousel": _block({"elements": array(tagged({"card": _CARD}), 10)}),
+    "container": _container,
+    "input": _block(
+        {"label": plain(2_000), "element": tagged(IN_INPUT)},
+        {"hint": plain(2_000), "optional": flag, "dispatch_action": flag},
+    ),
+    "rich_text": _RICH,
+}
+HOME = {kind: check for kind, check in _ANYWHERE.items() if kind != "table"}
+"""The blocks of a Home tab."""
+MESSAGE: Mapping[str, Check] = {
+    **_ANYWHERE,
+    "context_actions": unique("elements", "action_id", _block({"elements": array(tagged(IN_CONTEXT_ACTIONS), 5)})),
+    "data_table": _table(
+        MAX_DATA_CELLS,
+        _data_rows,
+        _block(
+            {"rows": anything, "caption": string()},
+            {"page_size": number(1, 100), "row_header_column_index": number(0)},
+        ),
+    ),
+    "data_visualization": _block({"title": string(50), "chart": _CHART}),
+    "markdown": _block({"text": string()}),
+    "plan": unique("tasks", "task_id", _block({"title": string()}, {"tasks": array(tagged({"task_card": _TASK}), 50)})),
+    "task_card": _TASK,
+}
+"""The blocks that an app can put into a message."""
+RECEIVED = {**MESSAGE, "file": _block({"source": one_of("remote"), "external_id": string()})}
+"""The blocks that a message can show; Slack itself adds the block of a remote file."""
 
 
-def _check_button(button: JsonObject, place: str) -> None:
-    _check_keys(button, _BUTTON, place)
-    _check_text(button.get("text"), MAX_BUTTON_TEXT, f"{place}/text", plain=True)
-    _check_id(button, "action_id", place)
-    if button.get("style", "primary") not in _STYLES:
-        raise invalid(f"must be one of: {', '.join(_STYLES)}", f"{place}/style")
-    for name, most in (("value", MAX_BUTTON_VALUE), ("url", MAX_ADDRESS)):
-        if len(text_of(button, name)) > most:
-            raise invalid(f"must be less than {most + 1} characters", f"{place}/{name}")
-
-
-def _check_rich_text(block: JsonObject, place: str) -> None:
-    for index, element in enumerate(_items(block, "elements", None, place)):
-        _check_rich_element(element, f"{place}/elements/{index}")
-
-
-def _check_rich_element(element: object, place: str) -> None:
-    if not is_object(element) or text_of(element, "type") not in _RICH:
-        raise invalid("unsupported type of a rich text element", place)
-    inside = element.get("elements")
-    if not is_array(inside):
-        raise invalid("missing required field: elements", place)
-    for index, part in enumerate(inside):
-        where = f"{place}/elements/{index}"
-        if element["type"] == "rich_text_list":
-            _check_rich_element(part, where)
-        else:
-            _check_leaf(part, where)
-
-
-def _check_leaf(part: object, place: str) -> None:
-    if not is_object(part):
-        raise invalid("must provide an object", place)
-    kind = text_of(part, "type")
-    if kind not in _LEAVES:
-        raise invalid(f"unsupported type: {kind or 'none'}", f"{place}/type")
-    _check_keys(part, _LEAVES[kind] | {"type", "style"}, place)
-    if kind == "text":
-        _check_length(part.get("text"), None, f"{place}/text")
-
-
-def _check_text(text: object, most: int, place: str, *, plain: bool = False) -> None:
-    """Check a text object; `plain` allows only the type plain_text."""
-    if not is_object(text):
-        raise invalid("must provide an object", place)
-    kind = text_of(text, "type")
-    if not kind:
-        raise invalid("missing required field: type", place)
-    if kind not in ("plain_text", "mrkdwn") or (plain and kind != "plain_text"):
-        raise invalid(f"unsupported type: {kind}", f"{place}/type")
-    own = {"plain_text": "emoji", "mrkdwn": "verbatim"}[kind]
-    _check_keys(text, {"type", "text", own}, place)
-    _check_length(text.get("text"), most, f"{place}/text")
-
-
-def _check_keys(value: JsonObject, known: frozenset[str] | set[str], place: str) -> None:
-    if unknown := sorted(set(value) - known):
-        raise invalid(f"invalid additional property: {unknown[0]}", place)
-
-
-def _check_id(value: JsonObject, name: str, place: str) -> None:
-    given = value.get(name, "")
-    if not isinstance(given, str):
-        raise invalid("must provide a string", f"{place}/{name}")
-    if len(given) > MAX_ID:
-        raise invalid(f"must be less than {MAX_ID + 1} characters", f"{place}/{name}")
-
-
-def _check_unique(ids: Sequence[str], name: str, place: str) -> None:
-    for index, given in enumerate(ids):
-        if given in ids[:index]:
-            raise invalid(f"`{name}` {given!r} already exists", place)
-
-
-def _items(block: JsonObject, name: str, most: int | None, place: str) -> list[object]:
-    items = block.get(name)
-    if not is_array(items) or not items:
-        raise invalid("no less than 1 items allowed", f"{place}/{name}")
-    if most is not None and len(items) > most:
-        raise invalid(f"no more than {most} items allowed", f"{place}/{name}")
-    return items
-
-
-def _check_length(text: object, most: int | None, place: str) -> None:
-    if not isinstance(text, str):
-        raise invalid("must provide a string", place)
-    if not text:
-        raise invalid("must be more than 0 characters", place)
-    if most is not None and len(text) > most:
-        raise invalid(f"must be less than {most + 1} characters", place)
+def check_forms(blocks: Sequence[JsonObject], kinds: Mapping[str, Check] = MESSAGE) -> None:
+    """Check the blocks of a message, or of a surface with these `kinds`. Raises SlackRefusal for the first mistake."""
+    for index, block in enumerate(blocks):
+        tagged(kinds)(block, f"/blocks/{index}")
+    check_unique([text_of(block, "block_id") for block in blocks], "block_id", "/blocks")
+    used = [text_of(block, "type") for block in blocks]
+    if "plan" in used and "task_card" in used:
+        raise invalid("a message has a plan or task cards, not both", "/blocks")
+    check_unique(
+        [text_of(block, "task_id") for block in blocks if block.get("type") == "task_card"], "task_id", "/blocks"
+    )
+    if used.count("data_visualization") > MAX_CHARTS:
+        raise invalid(f"no more than {MAX_CHARTS} data_visualization blocks allowed", "/blocks")
+    if used.count("table") > 1:
+        raise invalid("only one table allowed", "/blocks")

@@ -8,7 +8,8 @@ from typing import cast
 
 from gofer_simulators.json_values import JsonObject, is_object, objects, text_of
 from gofer_simulators.slack.arguments import Arguments
-from gofer_simulators.slack.block_forms import check_forms, invalid
+from gofer_simulators.slack.block_forms import check_forms
+from gofer_simulators.slack.form_checks import invalid
 from gofer_simulators.slack.markdown import PARSER, block_count, mistake_in_tables, units
 from gofer_simulators.slack.shapes import escaped, fallback_text, stable_id
 from gofer_simulators.slack.workspace import SlackRefusal

@@ -12,7 +12,7 @@ from gofer_simulators.json_values import JsonObject
 from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.slack.adopt import add_recorded
 from gofer_simulators.slack.backend import Backend
-from gofer_simulators.slack.block_forms import check_forms
+from gofer_simulators.slack.block_forms import RECEIVED, check_forms
 from gofer_simulators.slack.delivery import Deliveries, Pace
 from gofer_simulators.slack.envelopes import (
     change_envelopes,
@@ -90,7 +90,7 @@ class SlackSimulator(Vendor):
 
         Apps write blocks and attachments, and so do people who paste a table.
         """
-        check_forms(blocks)
+        check_forms(blocks, RECEIVED)
         extra: JsonObject = {"attachments": list(attachments)} if attachments else {}
         draft = Message(channel=channel_id, ts="", user=user_id, text=text, thread_ts=thread_ts)
         return self._write(replace(draft, blocks=tuple(blocks), extra=extra))
