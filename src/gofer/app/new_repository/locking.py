@@ -62,8 +62,10 @@ def own_lock(folder: Path) -> bytes:
     with TemporaryDirectory() as name:
         made = Path(name, OWN_LOCK)
         if lock.is_file():
-            # Versions that still fit stay.
-            shutil.copyfile(lock, made)
+            # Versions that still fit stay. uv would look for a folder of wheels beside the copy.
+            made.write_text(
+                re.sub(r"^--.*\n", "", lock.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8"
+            )
         words = [
             uv,
             "pip",

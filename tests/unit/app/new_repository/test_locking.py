@@ -116,6 +116,16 @@ def test_deleted_lock_is_made_again(tmp_path: Path) -> None:
     assert is_current(folder)
 
 
+def test_lock_beside_an_earlier_gofer_is_made_again_with_its_versions(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "acme")
+    upgrade(folder)
+    lock = (folder / OWN_LOCK).read_text()
+    (folder / OWN_LOCK).write_text(re.sub("beside Gofer [0-9.]+", "beside Gofer 0.0.9", lock))
+    assert not is_current(folder)
+    upgrade(folder)
+    assert (folder / OWN_LOCK).read_text() == lock
+
+
 def test_package_that_cannot_be_locked_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder = repository(tmp_path / "acme")
     project = folder / "pyproject.toml"
