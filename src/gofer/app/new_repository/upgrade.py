@@ -106,15 +106,16 @@ def _changes(folder: Path, made: Mapping[str, bytes]) -> Iterator[Change]:
     for path in sorted({*earlier, *made}):
         base, theirs = earlier.get(path), made.get(path)
         place = folder / path
-        # The lock of Gofer's parts names this one, so it cannot stay away.
-        is_missing = path == OWN_LOCK and not place.is_file()
-        if base == theirs and not is_missing:
-            continue
         ours = place.read_bytes() if place.is_file() else None
+        if path == OWN_LOCK and theirs is not None:
+            # It follows from pyproject.toml, so it is neither merged nor kept away.
+            base = ours
+        if base == theirs:
+            continue
         if theirs is None:
             if ours is not None:
                 yield Change(path, "not shipped any more")
-        elif ours is None and base is not None and not is_missing:
+        elif ours is None and base is not None:
             yield Change(path, "kept deleted")
         elif ours is None:
             yield Change(path, "added", {path: theirs})
