@@ -28,9 +28,9 @@ class Backend:
     origin: str = ""
     """The address at which the caller reached this Slack, such as `http://127.0.0.1:8001`."""
 
-    def visible_channel(self, arguments: Arguments) -> Channel:
+    def visible_channel(self, arguments: Arguments, key: str = "channel") -> Channel:
         """Return the channel of a call, given by id or by `#name`. Raises SlackRefusal if the bot cannot see it."""
-        name = arguments.required("channel")
+        name = arguments.required(key)
         channel = None
         if name.startswith("#"):
             channel = self.workspace.channel_named(name)
@@ -40,9 +40,9 @@ class Backend:
             raise SlackRefusal("channel_not_found", name)
         return channel
 
-    def joined_channel(self, arguments: Arguments) -> Channel:
+    def joined_channel(self, arguments: Arguments, key: str = "channel") -> Channel:
         """Return the channel of a call. Raises SlackRefusal if the bot is not a member."""
-        channel = self.visible_channel(arguments)
+        channel = self.visible_channel(arguments, key)
         if self.workspace.bot.user not in channel.members:
             raise SlackRefusal("not_in_channel")
         return channel

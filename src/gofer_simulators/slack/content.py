@@ -55,7 +55,7 @@ def content_of(arguments: Arguments) -> Content:
         raise SlackRefusal("no_text")
     if units(text) > MAX_TEXT:
         raise SlackRefusal("msg_too_long", f"text has {units(text)} characters")
-    checked = _checked(blocks or [])
+    checked = checked_blocks(blocks or [])
     fallback = text or fallback_text(checked)
     plain = arguments.flag("link_names") or arguments.text("parse") == "full"
     paged = mentions(fallback, checked, plain=plain)
@@ -115,13 +115,14 @@ def _unescaped(markdown: str) -> str:
     return html.unescape(_ESCAPE.sub(r"\1", markdown))
 
 
-def _checked(blocks: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
+def checked_blocks(blocks: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
+    """Return the blocks of a message with their ids. Raises SlackRefusal for blocks that Slack refuses."""
     if len(blocks) > MAX_BLOCKS:
         raise _too_many()
     check_forms(blocks)
     markdown = [text_of(block, "text") for block in blocks if block.get("type") == "markdown"]
-    _check_size(blocks, _checked_block_count(markdown, len(blocks)))
-    return tuple(_with_id(block, index) for index, block in enumerate(blocks))
+    check_size(blocks, _checked_block_count(markdown, len(blocks)))
+    return tuple(with_id(block, index) for index, block in enumerate(blocks))
 
 
 def _checked_block_count(texts: Sequence[str], blocks: int) -> int:
@@ -140,7 +141,7 @@ def _checked_block_count(texts: Sequence[str], blocks: int) -> int:
     return slack_blocks
 
 
-def _check_size(blocks: Sequence[JsonObject], slack_blocks: int) -> None:
+def check_size(blocks: Sequence[JsonObject], slack_blocks: int) -> None:
     """Raise SlackRefusal if the blocks have too many characters; Slack makes `slack_blocks` blocks of them."""
     parts = sum(len(objects(block.get("elements"))) for block in blocks if block.get("type") == "rich_text")
     size = _characters(blocks) + BLOCK_SIZE * max(0, slack_blocks + parts - 1)
@@ -159,7 +160,8 @@ def _characters(value: object) -> int:
     return 0
 
 
-def _with_id(block: JsonObject, index: int) -> JsonObject:
+def with_id(block: JsonObject, index: int) -> JsonObject:
+    """Return a block with the id that Slack gives it at its place."""
     # Slack drops the block_id of a markdown block, and adds one to any other block that has none.
     if block.get("type") == "markdown":
         return {key: value for key, value in block.items() if key != "block_id"}

@@ -100,16 +100,25 @@ def joined_envelopes(workspace: Workspace, channel: Channel, user: str, inviter:
 
 def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[dict[str, object]]:
     """Return the envelope for a person who pressed Stop in a thread."""
+    replies = [message.ts for message in (parent, *workspace.replies(parent))]
+    streaming = [ts for ts in replies if (parent.channel, ts) in workspace.streams]
+    return [_session_envelope(workspace, parent, user, "agent_session_stopped", streaming_message_ts=streaming)]
+
+
+def title_envelopes(
+    workspace: Workspace, parent: Message, user: str, *, title: str, previous: str
+) -> list[dict[str, object]]:
+    """Return the envelope for a person who renamed the session of a thread."""
+    titles = {"team_id": workspace.team.id, "title": title, "previous_title": previous}
+    return [_session_envelope(workspace, parent, user, "agent_session_title_changed", **titles)]
+
+
+def _session_envelope(
+    workspace: Workspace, parent: Message, user: str, kind: str, **fields: object
+) -> dict[str, object]:
     event_ts = workspace.next_ts()
-    event: dict[str, object] = {
-        "type": "agent_session_stopped",
-        "channel": parent.channel,
-        "user": user,
-        "thread_ts": parent.ts,
-        "streaming_message_ts": [],
-        "event_ts": event_ts,
-    }
-    return [envelope(workspace, event, event_ts)]
+    event = {"type": kind, "channel": parent.channel, "user": user, "thread_ts": parent.ts, **fields}
+    return envelope(workspace, {**event, "event_ts": event_ts}, event_ts)
 
 
 def reaction_envelopes(

@@ -12,7 +12,7 @@ from importlib.resources import files
 import yaml
 
 from gofer.values.errors import ConfigError
-from gofer_simulators.json_values import JsonObject, is_object, object_of, objects, text_of, texts
+from gofer_simulators.json_values import JsonObject, is_array, is_object, object_of, objects, text_of, texts
 from gofer_simulators.slack.workspace import MessagesTab
 
 _TERMS: JsonObject = yaml.load(
@@ -29,6 +29,13 @@ EVENTS = {event: frozenset(texts(scopes)) for event, scopes in object_of(_TERMS,
 OF_AGENTS = frozenset(texts(_TERMS["of_agents"]))
 """The events that only an app with `agent_view` can subscribe to."""
 _COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}){1,2}")
+_MOST = {
+    "features.slash_commands": 50,
+    "features.shortcuts": 10,
+    "features.unfurl_domains": 5,
+    "features.agent_view.suggested_prompts": 4,
+}
+"""The most items of each list, by its path."""
 _VIEWS = {"agent_view": "agent_description", "assistant_view": "assistant_description"}
 
 
@@ -42,6 +49,8 @@ class App:
     events: frozenset[str]
     messages: MessagesTab
     """Whether people can write in the app's messages tab, which shows their direct messages with the app."""
+    agent: bool
+    """Whether the app is declared with `agent_view`."""
 
 
 def read_manifest(manifest: object) -> App:
@@ -56,6 +65,7 @@ def read_manifest(manifest: object) -> App:
         scopes=_scopes(manifest),
         events=frozenset(texts(subscriptions.get("bot_events"))),
         messages=_messages(manifest),
+        agent="agent_view" in _at(manifest, "features"),
     )
 
 
@@ -76,9 +86,13 @@ def _keys(manifest: JsonObject) -> Iterator[str]:
         holder, _, key = path.rpartition(".")
         if not isinstance(_at(manifest, holder).get(key, False), bool):
             yield f"{path} must be true or false"
-    for key in ("slash_commands", "shortcuts", "unfurl_domains"):
-        if _at(manifest, "features").get(key) == []:
-            yield f"features.{key} is empty; leave it out"
+    for path, most in _MOST.items():
+        holder, _, key = path.rpartition(".")
+        given = _at(manifest, holder).get(key)
+        if given == []:
+            yield f"{path} is empty; leave it out"
+        if is_array(given) and len(given) > most:
+            yield f"{path} has over {most} items"
 
 
 def _display(manifest: JsonObject) -> Iterator[str]:
@@ -105,6 +119,9 @@ def _permissions(manifest: JsonObject) -> Iterator[str]:
     for url in texts(_at(manifest, "oauth_config").get("redirect_urls")):
         if not url.startswith("https://"):
             yield f"oauth_config.redirect_urls must be https URLs, but {url} is not"
+    for key in ("slash_commands", "shortcuts"):
+        if _at(manifest, "features").get(key) and "commands" not in scopes:
+            yield f"features.{key} needs the scope commands"
     events = texts(_at(manifest, "settings.event_subscriptions").get("bot_events"))
     for event in events:
         if event not in EVENTS:

@@ -11,6 +11,7 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from gofer.values.emoji_names import names_of
+from gofer_simulators.slack import sessions, streams
 from gofer_simulators.slack.arguments import MAX_REPLIES, Arguments
 from gofer_simulators.slack.backend import Answer, Backend, Method
 from gofer_simulators.slack.content import content_of, edited_content_of, metadata_of
@@ -67,6 +68,7 @@ def _post_message(backend: Backend, arguments: Arguments) -> Answer:
     message = workspace.post(
         replace(draft, blocks=content.blocks, metadata=metadata, extra=extra, paged=content.mentions)
     )
+    sessions.clear_line(workspace, message)
     backend.deliveries.announce(message_envelopes(workspace, message))
     return {"channel": channel.id, "ts": message.ts, "message": _wire_message(workspace, message)}
 
@@ -76,6 +78,8 @@ def _update(backend: Backend, arguments: Arguments) -> Answer:
     before = backend.message(arguments, "ts")
     if before.bot_id != workspace.bot.bot_id:
         raise SlackRefusal("cant_update_message")
+    if (before.channel, before.ts) in workspace.streams:
+        raise SlackRefusal("streaming_state_conflict")
     content = edited_content_of(arguments)
     after = workspace.put(
         replace(
@@ -320,6 +324,12 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "chat.postEphemeral": Method(post_ephemeral, "chat:write"),
         "chat.update": Method(_update, "chat:write"),
         "chat.delete": Method(_delete, "chat:write"),
+        "chat.startStream": Method(streams.start, "chat:write"),
+        "chat.appendStream": Method(streams.append, "chat:write"),
+        "chat.stopStream": Method(streams.stop, "chat:write"),
+        "agents.sessions.setStatus": Method(sessions.set_status, "chat:write"),
+        "agents.sessions.rename": Method(sessions.rename, "chat:write"),
+        "assistant.threads.setStatus": Method(sessions.set_line, "chat:write"),
         "chat.getPermalink": Method(_get_permalink, ""),
         "reactions.add": Method(_reactions_add, "reactions:write"),
         "reactions.remove": Method(_reactions_remove, "reactions:write"),

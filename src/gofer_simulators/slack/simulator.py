@@ -20,15 +20,18 @@ from gofer_simulators.slack.envelopes import (
     joined_envelopes,
     message_envelopes,
     stopped_envelopes,
+    title_envelopes,
 )
 from gofer_simulators.slack.interactivity import press_payload
 from gofer_simulators.slack.manifest import read_manifest
 from gofer_simulators.slack.methods import change_reaction, remove
 from gofer_simulators.slack.openid import OpenId
 from gofer_simulators.slack.page import Page
+from gofer_simulators.slack.sessions import shown_status, stop_delivered
 from gofer_simulators.slack.shapes import message_body, shared_message, stable_id, typed
 from gofer_simulators.slack.shared_files import delete_file, store_file
 from gofer_simulators.slack.socket_mode import SocketMode
+from gofer_simulators.slack.streams import stopped_by_person
 from gofer_simulators.slack.web_api import Failure, WebApi
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal
 from gofer_simulators.slack.world import bot_id_of, load_workspace
@@ -66,7 +69,9 @@ class SlackSimulator(Vendor):
     def install(self, manifest: object) -> None:
         """Install the app of a manifest: its name, scopes, events and messages tab. Raises ConfigError."""
         app = read_manifest(manifest)
-        self.workspace.bot = replace(self.workspace.bot, name=app.name, scopes=app.scopes, messages=app.messages)
+        self.workspace.bot = replace(
+            self.workspace.bot, name=app.name, scopes=app.scopes, messages=app.messages, agent=app.agent
+        )
         self._deliveries.events = app.events
         self._web_api.scopes_used.clear()
 
@@ -178,10 +183,28 @@ class SlackSimulator(Vendor):
         """Return the direct conversation of a user with the bot; open it if there is none."""
         return self.workspace.direct(self._known(user_id))
 
-    async def stop_session(self, user_id: str, channel_id: str, thread_ts: str) -> None:
-        """Press Stop in a thread, as a user may while the bot works there."""
+    async def stop_session(self, user_id: str, channel_id: str, thread_ts: str, *, only_shown: bool = False) -> Message:
+        """Press Stop in a thread. With `only_shown`, raises SlackRefusal if Slack shows no Stop button there."""
         parent = self.workspace.parent(self.workspace.message(channel_id, thread_ts))
+        if only_shown and not self.shows_stop(parent):
+            raise SlackRefusal("no_stop_button", thread_ts)
         self._deliveries.announce(stopped_envelopes(self.workspace, parent, self._known(user_id)))
+        stopped_by_person(self.workspace, parent)
+        return parent
+
+    def shows_stop(self, parent: Message) -> bool:
+        """Return whether Slack shows the Stop button in a thread."""
+        return shown_status(self.workspace, parent)[0] == "processing" and stop_delivered(self._backend)
+
+    async def rename_session(self, user_id: str, channel_id: str, thread_ts: str, title: str) -> None:
+        """Rename the session of a thread as a user. Raises SlackRefusal without a session."""
+        parent = self.workspace.parent(self.workspace.message(channel_id, thread_ts))
+        session = self.workspace.sessions.get((channel_id, parent.ts))
+        if session is None:
+            raise SlackRefusal("session_not_found")
+        self.workspace.sessions[channel_id, parent.ts] = replace(session, title=title)
+        user = self._known(user_id)
+        self._deliveries.announce(title_envelopes(self.workspace, parent, user, title=title, previous=session.title))
 
     async def react(self, user_id: str, channel_id: str, ts: str, emoji: str, *, added: bool = True) -> Message:
         """Add or remove a user's reaction. Raises SlackRefusal."""

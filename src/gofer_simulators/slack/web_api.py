@@ -18,11 +18,14 @@ from gofer_simulators.slack.arguments import Arguments, read_arguments
 from gofer_simulators.slack.backend import Backend, Method
 from gofer_simulators.slack.files import store_upload
 from gofer_simulators.slack.methods import METHODS
+from gofer_simulators.slack.streams import close_expired
 from gofer_simulators.slack.workspace import SlackRefusal
 
 Failure: TypeAlias = str | int
 """A Slack error code, or an HTTP status."""
 RETRY_AFTER_SECONDS = 1
+_CUSTOM = ("username", "icon_emoji", "icon_url")
+"""The arguments for another name or picture than the app's own."""
 
 
 class WebApi:
@@ -68,6 +71,7 @@ class WebApi:
             method = self._authorized_call(name, request.headers.get("authorization", ""), arguments)
         except SlackRefusal as refusal:
             return _refusal_response(refusal)
+        close_expired(self._backend.workspace)
         planned = None
         if self._failures[name]:
             planned = self._failures[name].popleft()
@@ -111,10 +115,12 @@ class WebApi:
         if method is None:
             raise SlackRefusal("unknown_method")
         scopes = self._backend.workspace.bot.scopes
-        needed = self._needed(method, arguments)
-        if scopes is not None and needed and needed not in scopes:
-            raise SlackRefusal("missing_scope", needed)
-        self.scopes_used |= {needed} - {""}
+        needed = {self._needed(method, arguments)} - {""}
+        if any(arguments.text(name) for name in _CUSTOM):
+            needed.add("chat:write.customize")
+        for scope in sorted(needed - (needed if scopes is None else scopes)):
+            raise SlackRefusal("missing_scope", scope)
+        self.scopes_used |= needed
         return method
 
     def _needed(self, method: Method, arguments: Arguments) -> str:

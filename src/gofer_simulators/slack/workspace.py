@@ -11,6 +11,7 @@ MAX_REACTIONS_PER_USER = 23
 ChannelKind = Literal["channel", "group", "im", "mpim"]
 MessagesTab = Literal["open", "read-only", "off"]
 """Whether people can write in the messages tab of an app, can only read it, or do not have it."""
+SessionStatus = Literal["active", "processing", "suspended", "closed"]
 
 
 class SlackRefusal(Exception):
@@ -42,6 +43,8 @@ class Bot:
     scopes: frozenset[str] | None = None
     """The scopes of the token, or None for all scopes."""
     messages: MessagesTab = "open"
+    agent: bool = True
+    """Whether the app is declared with `agent_view`; an app without a manifest is an agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,36 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Session:
+    """The session of an agent in a thread, with one slot for the status."""
+
+    status: SessionStatus
+    title: str
+    since: int
+    """The time of the status, in microseconds since 1970."""
+    line: str = ""
+    """The free text of `assistant.threads.setStatus`; empty after `agents.sessions.setStatus`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A message that still streams; its parts become the blocks of the message."""
+
+    recipient: str
+    """The only person who watches the message grow; empty in a direct message."""
+    started: int
+    """The time of the first chunk, in microseconds since 1970."""
+    mode: str
+    kind: str = ""
+    """`markdown_text` or `chunks`, by the first call that had either."""
+    parts: tuple[JsonObject, ...] = ()
+    first: tuple[JsonObject, ...] = ()
+    """The blocks that others see until the stream ends."""
+    stopped: bool = False
+    """Whether a person pressed Stop."""
+
+
+@dataclass(frozen=True, slots=True)
 class File:
     """A file; `content` is None before the upload and after a deletion, `shared` says whether messages can show it."""
 
@@ -146,6 +179,10 @@ class Workspace:
         self.channels: dict[str, Channel] = {}
         self.whispers: list[Message] = []
         """The messages that only one person saw, oldest first."""
+        self.sessions: dict[tuple[str, str], Session] = {}
+        """The sessions of the app, by channel and thread."""
+        self.streams: dict[tuple[str, str], Stream] = {}
+        """The streams that did not end, by channel and `ts` of their messages."""
         self.files: dict[str, File] = {}
         self.emoji: frozenset[str] = frozenset()
         """The names of the workspace's own emoji."""
@@ -154,9 +191,13 @@ class Workspace:
         self._instants: set[int] = set()
         self._latest = 0
 
+    def now(self) -> int:
+        """Return the time in microseconds since 1970."""
+        return rounded(self._clock())
+
     def next_ts(self) -> str:
         """Return a `ts` for now that is later than all others in the workspace."""
-        self._latest = max(rounded(self._clock()), self._latest + STEP)
+        self._latest = max(self.now(), self._latest + STEP)
         return written(self._latest)
 
     def past_ts(self, minutes_ago: float) -> str:
@@ -238,6 +279,7 @@ class Workspace:
     def remove(self, message: Message) -> None:
         """Remove a message; the replies in its thread stay."""
         del self._messages[message.channel, message.ts]
+        self.streams.pop((message.channel, message.ts), None)
 
     def join(self, channel: Channel, user: str) -> Channel:
         """Add a user to a channel. Raises SlackRefusal for an archived channel."""

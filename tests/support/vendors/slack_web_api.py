@@ -71,10 +71,14 @@ class Slack:
         return text_of(body, "error")
 
 
-def play(story: Callable[[Slack], Awaitable[None]], world: Mapping[str, object] = WORLD) -> None:
+def play(
+    story: Callable[[Slack], Awaitable[None]],
+    world: Mapping[str, object] = WORLD,
+    clock: Callable[[], float] = lambda: NOW,
+) -> None:
     async def run() -> None:
         async with loopback.client() as outside:
-            simulator = SlackSimulator(world, clock=lambda: NOW, http=outside)
+            simulator = SlackSimulator(world, clock=clock, http=outside)
             transport = httpx2.ASGITransport(app=simulator.app)
             async with httpx2.AsyncClient(transport=transport, base_url="http://slack") as http:
                 await story(Slack(http, simulator))

@@ -24,6 +24,7 @@ COMPLETE: Mapping[str, object] = {
         "agent_view": {
             "agent_description": "Does small jobs.",
             "suggested_prompts": [{"title": "Help", "message": "What can you do?"}],
+            "actions": [{"name": "ask", "description": "Asks"}],
         },
         "bot_user": {"display_name": "Gofer", "always_online": True},
     },
@@ -64,12 +65,15 @@ BOT = "oauth_config__scopes__bot"
 EVENTS = "settings__event_subscriptions__bot_events"
 AGENT = "features__agent_view"
 HOME = "features__app_home"
+PROMPT = {"title": "Help", "message": "What can you do?"}
+SHORTCUT = {"name": "Ask", "callback_id": "ask", "description": "Ask about this", "type": "message"}
+COMMANDS = ["app_mentions:read", "assistant:write", "chat:write", "commands", "im:history"]
 ASSISTANT = {"assistant_description": "Does small jobs."}
 
 
 def test_simulated_slack_accepts_a_complete_manifest() -> None:
     app = read_manifest(COMPLETE)
-    assert (app.name, app.messages) == ("Gofer", "open")
+    assert (app.name, app.messages, app.agent) == ("Gofer", "open", True)
     assert app.events == {"agent_session_stopped", "app_mention", "message.im"}
     assert app.scopes == {"app_mentions:read", "assistant:write", "chat:write", "im:history"}
 
@@ -83,6 +87,10 @@ def test_simulated_slack_accepts_a_complete_manifest() -> None:
         ({"settings__socket_mode_enabled": "yes"}, "settings.socket_mode_enabled must be true or false"),
         ({f"{HOME}__messages_tab_enabled": "true"}, "messages_tab_enabled must be true or false"),
         ({"features__slash_commands": []}, "features.slash_commands is empty"),
+        ({f"{AGENT}__suggested_prompts": [PROMPT] * 5}, "suggested_prompts has over 4 items"),
+        ({"features__shortcuts": [SHORTCUT] * 11, BOT: COMMANDS}, "features.shortcuts has over 10 items"),
+        ({"features__shortcuts": [SHORTCUT]}, "features.shortcuts needs the scope commands"),
+        ({"settings__is_mcp_enabled": "no"}, "settings.is_mcp_enabled must be true or false"),
         ({"display_information": GONE}, "display_information.name must have 1 to 35 characters"),
         ({"display_information__name": "x" * 36}, "display_information.name must have 1 to 35 characters"),
         ({"display_information__description": "x" * 141}, "over 140 characters"),
