@@ -26,6 +26,7 @@ from gofer.sources.notion.receiver import sign
 from gofer.values.secret import Secret
 from gofer_simulators.slack.workspace import Message
 from support.app.company import ROOT
+from support.app.earlier_wheel import earlier_wheel
 from support.app.installed import environment, wheel
 from support.app.local_wheel import use_phones
 from support.aws import moto_server
@@ -39,7 +40,9 @@ from support.models.tool_caller import caller
 
 pytestmark = pytest.mark.anyio
 
-DEPLOY, RECOVER, RUNBOOK = ((ROOT / "docs" / f"{name}.md").read_text() for name in ("deploy", "recover", "runbook"))
+DEPLOY, RECOVER, RUNBOOK, UPGRADE = (
+    (ROOT / "docs" / f"{name}.md").read_text() for name in ("deploy", "recover", "runbook", "upgrade")
+)
 PROGRAMS = {"sam": "support.aws.deployed_stack", "uv": "support.aws.uv_here"}
 """The programs that are played, by the module that plays each."""
 PYTHON = """#!/bin/sh
@@ -58,7 +61,7 @@ def program(folder: Path, name: str, text: str) -> None:
 class Operator:
     """An engineer in the repository of a company, with an administrator's profile."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, built: Path) -> None:
         self.home, self.repository = folder, folder / "acme"
         played = folder / "programs"
         for name, module in PROGRAMS.items():
@@ -66,7 +69,7 @@ class Operator:
             program(played, name, f'#!/bin/sh\nPYTHONPATH={paths} exec {sys.executable} -m {module} "$@"\n')
         program(played, "sleep", "#!/bin/sh\n")
         program(played, "python3.13", PYTHON.format(python=sys.executable))
-        installed = environment(folder / "installed", wheel(folder / "dist"))
+        installed = environment(folder / "installed", built)
         profile = f"[profile admin]\naws_access_key_id = admin\naws_secret_access_key = testing\nregion = {REGION}\n"
         (folder / "config").write_text(profile)
         variables = {
@@ -76,6 +79,7 @@ class Operator:
             "AWS_ENDPOINT_URL": moto_server.server(),
             "AWS_EC2_METADATA_DISABLED": "true",
             "SAM_CLI_TELEMETRY": "0",
+            "PIP_NO_INDEX": "1",
             "UV_HERE_UV": shutil.which("uv") or str(Path(sys.executable).with_name("uv")),
             "UV_HERE_PYTHON": str(played / "python3.13"),
         }
@@ -85,6 +89,11 @@ class Operator:
     @property
     def built(self) -> Path:
         return self.repository / ".aws-sam" / "build"
+
+    def packaged_version(self) -> str:
+        """Return the version of Gofer in the package of the worker."""
+        (version,) = re.findall(r'"(\d[\d.]+)"', (self.built / "WorkerFunction" / "gofer" / "__init__.py").read_text())
+        return version
 
     async def types(self, block: str, *answers: str) -> str:
         """Type a block, while Slack and the functions go on."""
@@ -101,11 +110,22 @@ class Operator:
         return Code({}, runtime(self.home / "runtime"))
 
 
-@pytest.fixture
-def operator(tmp_path: Path) -> Iterator[Operator]:
+def current_wheel(folder: Path) -> Path:
+    return wheel(folder / "gofer" / "dist")
+
+
+def wheel_before(folder: Path) -> Path:
+    """Build the wheel of an earlier version, beside the current one."""
+    current_wheel(folder)
+    return earlier_wheel(folder / "earlier")
+
+
+@pytest.fixture(params=[current_wheel])
+def operator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Operator]:
+    """An operator whose repository a wheel wrote, by default the current one."""
     # Each test deploys the stage that the guides name.
     httpx2.post(f"{moto_server.server()}/moto-api/reset").raise_for_status()
-    made = Operator(tmp_path)
+    made = Operator(tmp_path, request.param(tmp_path))
     yield made
     made.shell.close()
 
@@ -143,10 +163,7 @@ async def deploy_as_the_guide_says(operator: Operator, made: Stage) -> None:
     "tests/architecture/test_template_functions.py::test_deployed_functions_name_the_deployed_tables_and_bucket",
 )
 async def test_tool_with_its_own_library_answers_from_the_stack_that_the_guide_deploys(operator: Operator) -> None:
-    use_phones(operator.repository)
-    await operator.types(
-        "gofer upgrade\nuv pip install -q --offline --python .venv/bin/python --require-hashes -r requirements-own.lock"
-    )
+    await use_phones_as_the_guide_says(operator)
     async with undeployed(operator.code(), "prod", caller("phone_region")) as made:
         await deploy_as_the_guide_says(operator, made)
         asked = await made.ask("@Gofer where is +49 30 1?")
@@ -158,6 +175,11 @@ async def test_tool_with_its_own_library_answers_from_the_stack_that_the_guide_d
         await let_github_deploy_as_the_guide_says(operator)
         await roll_back_as_the_guide_says(operator)
         await take_down_as_the_guide_says(operator, made)
+
+
+async def use_phones_as_the_guide_says(operator: Operator) -> None:
+    use_phones(operator.repository)
+    await operator.types("gofer upgrade\n.venv/bin/python -m pip install -q --require-hashes -r requirements-own.lock")
 
 
 async def replace_the_key_as_the_guide_says(operator: Operator, made: Stage) -> None:
@@ -305,3 +327,24 @@ async def test_stage_that_the_guide_recovers_answers_no_mention_twice(operator: 
 def mapping_state() -> str:
     (mapping,) = moto_server.client("lambda").list_event_source_mappings()["EventSourceMappings"]
     return mapping["State"]
+
+
+@pytest.mark.rehearsal("tests/journeys/test_new_repository.py::test_upgrade_keeps_five_kinds_of_local_changes")
+@pytest.mark.parametrize("operator", [wheel_before], indirect=True)
+async def test_same_mention_is_answered_after_the_upgrade_of_the_guide(operator: Operator) -> None:
+    await use_phones_as_the_guide_says(operator)
+    person = "-c user.name=a -c user.email=a@example.com"
+    await operator.types(f"git init -q\ngit add --all\ngit {person} commit -qm Begin")
+    async with undeployed(operator.code(), "prod", caller("phone_region")) as made:
+        await deploy_as_the_guide_says(operator, made)
+        assert operator.packaged_version() == "0.0.9"
+        await answered(made, "@Gofer where is +49 30 1?", runs=1)
+        (upgrade,) = shell_blocks(UPGRADE, "Upgrade a company's repository")
+        assert "Gofer 0.0.9 is now 0.1.0." in await operator.types(upgrade)
+        assert "0.1.0" in await operator.types("gofer check\ngofer version")
+        (by_hand,) = shell_blocks(DEPLOY, "3. Deploy by hand once")
+        await operator.types(by_hand)
+        follow(made, "prod", operator.built)
+        assert operator.packaged_version() == "0.1.0"
+        again = await answered(made, "@Gofer where is +49 30 1?", runs=2)
+        assert "+49 30 1 is in DE." in made.answers(again)[0].text

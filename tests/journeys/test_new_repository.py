@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from gofer.app.new_repository.contents import STARTERS
 from gofer.app.new_repository.writing import Asked, write_repository
 from support.app.company import ROOT
+from support.app.earlier_wheel import earlier_wheel
 from support.app.installed import environment, install, wheel
 from support.aws.function_packages import STAGE, borrow_bytecode
 
@@ -86,45 +86,11 @@ def test_first_hour_goes_as_the_guide_says(clone: Path) -> None:
     assert typed(here, "git status --porcelain", installed / "bin") == ""
 
 
-EARLIER = (
-    ("pyproject.toml", '\nversion = "0.1.0"', '\nversion = "0.0.9"'),
-    ("src/gofer/__init__.py", '"0.1.0"', '"0.0.9"'),
-    ("agents/preamble.md", "Gofer", "GOFER"),
-    ("agents/answer-here.md", "thread", "conversation"),
-    ("agents/file-ticket.yaml", "usd: 0.30", "usd: 0.10"),
-    ("agents/defaults.yaml", "minutes: 5", "minutes: 4"),
-    ("skills/incident-runbooks/SKILL.md", "During an incident", "In an incident"),
-)
-"""What the earlier version wrote in place of words of this one, by file."""
-
-
 @pytest.fixture(scope="module")
 def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an environment with an earlier version of Gofer, which shipped other texts."""
-    source = tmp_path_factory.mktemp("earlier")
-    shipped = (
-        ".agents",
-        ".ci",
-        ".github",
-        "agents",
-        "subagents",
-        "skills",
-        "coordinators",
-        "evals",
-        "docs",
-        "locks",
-        "handlers",
-        "deploy",
-    )
-    for name in ("src", *shipped):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "images"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "template.yaml"):
-        shutil.copyfile(ROOT / name, source / name)
-    for path, new, old in EARLIER:
-        text = (source / path).read_text()
-        assert new in text
-        (source / path).write_text(text.replace(new, old, 1))
-    return environment(tmp_path_factory.mktemp("environment") / "venv", wheel(source / "dist", source))
+    built = earlier_wheel(tmp_path_factory.mktemp("earlier"))
+    return environment(tmp_path_factory.mktemp("environment") / "venv", built)
 
 
 def test_upgrade_keeps_five_kinds_of_local_changes(earlier: Path, clone: Path, tmp_path: Path) -> None:

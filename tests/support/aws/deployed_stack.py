@@ -170,7 +170,7 @@ def _record(stack: Stack) -> None:
     parameters = [{"ParameterKey": key, "ParameterValue": one} for key, one in stack.given.items()]
     asked = {"StackName": stack.name, "TemplateBody": json.dumps(body), "Parameters": parameters}
     if not _once(_client("cloudformation").create_stack, **asked):
-        _client("cloudformation").update_stack(**asked)
+        _once(_client("cloudformation").update_stack, **asked)
     for name, one in outputs.items():
         sys.stdout.write(f"{name}\t{one['Value']}\n")
 
@@ -194,11 +194,12 @@ def delete(stack: Stack) -> None:
 
 
 def _once(make: Callable[..., object], **given: Any) -> bool:
-    """Make a resource; return whether it was not there before."""
+    """Make a resource; return whether there was something to do."""
     try:
         make(**given)
     except ClientError as error:
-        if not re.search("Exist|InUse|Conflict|AlreadyOwned", error.response["Error"]["Code"]):
+        is_there = re.search("Exist|InUse|Conflict|AlreadyOwned", error.response["Error"]["Code"])
+        if not is_there and "No updates" not in str(error):
             raise
         return False
     return True
@@ -231,6 +232,8 @@ def main(words: Sequence[str]) -> None:
             delete(Stack(name, yaml_parse(built.read_text()), parameters))
         case _:
             program = ROOT / ".venv" / "sam" / "bin" / "sam"
+            # `make` starts the Gofer that the company installed, not that of the tests.
+            del os.environ["PYTHONPATH"]
             os.execv(program, [str(program), *words])
 
 
