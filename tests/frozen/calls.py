@@ -139,7 +139,7 @@ def _notion() -> list[object]:
     made: list[object] = []
 
     async def story(_: object, call: Call) -> None:
-        await _each(NOTION, bind_all(NOTION_TOOLS, notion.API), call, made)
+        await _each(NOTION, bind_all(NOTION_TOOLS, replace(notion.API)), call, made)
 
     notion.play(story)
     return made

@@ -50,7 +50,8 @@ def _mock(api: GitHubApi, call: Call, arguments: GetIssue) -> ToolResult:
     """Return an open issue with one comment."""
     target = target_of(api, call, arguments)
     comment: Fields = {"user": {"login": MOCK_LOGIN}, "created_at": MOMENT, "body": MOCK_QUESTION}
-    return _result(target, mock_issue(api, target, "issues") | {"comments": 1}, [comment], older=0)
+    result = _result(target, mock_issue(api, target, "issues") | {"comments": 1}, [comment], older=0)
+    return with_readers(result, call, target.repository)
 
 
 def _result(

@@ -105,7 +105,7 @@ def _mock(api: GitHubApi, call: Call, arguments: GetPullRequest) -> ToolResult:
         "submitted_at": MOMENT,
         "body": MOCK_QUESTION,
     }
-    return _result(Pull(target, pull, Part([file]), Part([review]), Part()))
+    return with_readers(_result(Pull(target, pull, Part([file]), Part([review]), Part())), call, target.repository)
 
 
 def _result(pull: Pull) -> ToolResult:

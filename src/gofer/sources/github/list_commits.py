@@ -43,7 +43,8 @@ def _mock(call: Call, arguments: ListCommits) -> ToolResult:
     """Return one commit."""
     written: Fields = {"author": {"name": MOCK_LOGIN, "date": MOMENT}, "message": "Change something"}
     commit: Fields = {"sha": code(arguments, 40).lower(), "author": {"login": MOCK_LOGIN}, "commit": written}
-    return _result(repository_of(call, arguments), path_of(arguments.path), [commit])
+    repository = repository_of(call, arguments)
+    return with_readers(_result(repository, path_of(arguments.path), [commit]), call, repository)
 
 
 def _result(repository: str, path: str, commits: list[Fields]) -> ToolResult:

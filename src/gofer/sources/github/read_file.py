@@ -43,11 +43,12 @@ def _mock(call: Call, arguments: ReadFile) -> ToolResult:
     repository = repository_of(call, arguments)
     path = path_of(arguments.path)
     if not path:
-        return _result(repository, path, arguments.ref, [{"path": "README.md", "type": "file"}])
+        folder: list[Fields] = [{"path": "README.md", "type": "file"}]
+        return with_readers(_result(repository, path, arguments.ref, folder), call, repository)
     url = f"https://github.com/{repository}/blob/main/{path}"
     content = base64.b64encode(b"Something to read.\n").decode()
     file: Fields = {"type": "file", "encoding": "base64", "content": content, "html_url": url}
-    return _result(repository, path, arguments.ref, file)
+    return with_readers(_result(repository, path, arguments.ref, file), call, repository)
 
 
 def _result(repository: str, path: str, ref: str, found: object) -> ToolResult:
