@@ -274,10 +274,8 @@ def test_feedback_is_shown_at_a_terminal(
         f"{unrated}: bad.\n"
         f'Make a test of it: gofer golden {unrated} --regression --not-contains "…"\n'
     )
-    assert printed(capsys, "feedback", "ffff", "--bad") == (
-        2,
-        "gofer: There is no run 'ffff'; `gofer runs` lists the newest runs.\n",
-    )
+    looked = "`gofer runs` lists the newest runs. Only a whole id finds a run behind the newest 10,000."
+    assert printed(capsys, "feedback", "ffff", "--bad") == (2, f"gofer: There is no run 'ffff'; {looked}\n")
     assert printed(capsys, "feedback", "--bad")[0] == 2
     code, said = printed(capsys, "feedback", "--good", unrated)
     assert (code, said.startswith("gofer: Name the run first")) == (2, True)

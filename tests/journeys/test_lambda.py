@@ -418,7 +418,7 @@ async def test_webhook_and_schedule_functions_start_runs_and_unsigned_calls_get_
         heads = await made.cloud.store.heads(10, private=True)
     assert (called.status_code, unsigned) == (200, [401] * 4)
     assert swept.payload == {"enqueued": 0, "deleted": 0, "forgotten": 0}
-    assert purged.payload == {"deleted": 0, "forgotten": 0}
+    assert purged.payload == {"deleted": 0, "forgotten": 0, "unseen": 0}
     assert fired[0].payload == fired[1].payload
     assert "no workflow has this schedule any more" in gone.payload["ignored"]
     assert sorted(head.workflow for head in heads) == sorted(["new-hire-checklist", plan.workflow])
