@@ -13,10 +13,14 @@ Answer = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method: its function, and the scope that the token needs."""
+    """One method: its function, the scope that the token needs, and the calls of one minute."""
 
     run: Callable[["Backend", Arguments], Answer]
     scope: str
+    per_minute: int
+    """The calls that Slack takes in a minute; 0 for a method without a known limit."""
+    by_channel: bool = False
+    """Whether each channel has this limit."""
 
 
 @dataclass(frozen=True, slots=True)

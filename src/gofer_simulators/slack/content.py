@@ -165,7 +165,11 @@ def with_id(block: JsonObject, index: int) -> JsonObject:
     # Slack drops the block_id of a markdown block, and adds one to any other block that has none.
     if block.get("type") == "markdown":
         return {key: value for key, value in block.items() if key != "block_id"}
-    return {"block_id": stable_id(str(index), str(block))[:5], **block}
+    shown: dict[str, object] = {"block_id": stable_id(str(index), str(block))[:5], **block}
+    inside = {"container": "child_blocks", "carousel": "elements"}.get(text_of(block, "type"))
+    if inside:
+        shown[inside] = [with_id(child, number) for number, child in enumerate(objects(block.get(inside)))]
+    return shown
 
 
 def _too_many() -> SlackRefusal:

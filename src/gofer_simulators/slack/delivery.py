@@ -47,6 +47,8 @@ class Deliveries(Webhook):
         super().__init__("Slack", http)
         self.interactivity_url = ""
         """The URL for presses of buttons; empty without a subscription."""
+        self.interactive = True
+        """Whether the app takes presses and shortcuts."""
         self.events: frozenset[str] | None = None
         """The events of the app's subscriptions, or None for all events."""
         self._sockets = sockets
@@ -65,7 +67,12 @@ class Deliveries(Webhook):
         return (await self._post(envelope, retry_num, retry_reason)).status_code
 
     async def send_press(self, payload: JsonObject) -> bool:
-        """Send one press, without retries. Return whether the app accepted it; if not, Slack shows an error."""
+        """Send one press or shortcut, without retries. Return whether the app accepted it.
+
+        If not, Slack shows an error.
+        """
+        if not self.interactive:
+            return False
         if self._sockets.enabled:
             return await self._sockets.attempt(payload, self._pace.answer_within, 0, None, "interactive") is None
         if not self.interactivity_url:

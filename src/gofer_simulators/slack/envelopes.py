@@ -105,6 +105,21 @@ def stopped_envelopes(workspace: Workspace, parent: Message, user: str) -> list[
     return [_session_envelope(workspace, parent, user, "agent_session_stopped", streaming_message_ts=streaming)]
 
 
+def home_envelopes(workspace: Workspace, user: str, tab: str) -> list[dict[str, object]]:
+    """Return the envelope for a person who opened the Home tab or the messages tab of the app."""
+    event_ts = workspace.next_ts()
+    event: dict[str, object] = {
+        "type": "app_home_opened",
+        "user": user,
+        "channel": workspace.direct(user).id,
+        "tab": tab,
+    }
+    view = workspace.homes.get(user)
+    if view and tab == "home":
+        event["view"] = dict(view)
+    return [envelope(workspace, {**event, "event_ts": event_ts}, event_ts)]
+
+
 def title_envelopes(
     workspace: Workspace, parent: Message, user: str, *, title: str, previous: str
 ) -> list[dict[str, object]]:

@@ -51,6 +51,12 @@ class App:
     """Whether people can write in the app's messages tab, which shows their direct messages with the app."""
     agent: bool
     """Whether the app is declared with `agent_view`."""
+    home: bool
+    """Whether people have the Home tab of the app."""
+    interactive: bool
+    """Whether Slack delivers presses and shortcuts."""
+    shortcuts: frozenset[str]
+    """The callback ids of the shortcuts."""
 
 
 def read_manifest(manifest: object) -> App:
@@ -66,6 +72,11 @@ def read_manifest(manifest: object) -> App:
         events=frozenset(texts(subscriptions.get("bot_events"))),
         messages=_messages(manifest),
         agent="agent_view" in _at(manifest, "features"),
+        home=_at(manifest, "features.app_home").get("home_tab_enabled") is True,
+        interactive=_at(manifest, "settings.interactivity").get("is_enabled") is True,
+        shortcuts=frozenset(
+            text_of(shortcut, "callback_id") for shortcut in objects(_at(manifest, "features").get("shortcuts"))
+        ),
     )
 
 

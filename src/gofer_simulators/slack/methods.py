@@ -23,6 +23,7 @@ from gofer_simulators.slack.envelopes import (
     reaction_envelopes,
 )
 from gofer_simulators.slack.files import complete_upload, get_upload_url, info
+from gofer_simulators.slack.home import publish
 from gofer_simulators.slack.interactivity import post_ephemeral
 from gofer_simulators.slack.shapes import channel_shape, group_shape, message_body, stored_message, user_shape
 from gofer_simulators.slack.timestamps import order
@@ -317,36 +318,40 @@ def _users_list(backend: Backend, arguments: Arguments) -> Answer:
     return {"members": shown, "cache_ts": 0, "response_metadata": {"next_cursor": cursor}}
 
 
+TIER_2 = 20
+TIER_3 = 50
+TIER_4 = 100
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "auth.test": Method(_auth_test, ""),
-        "chat.postMessage": Method(_post_message, "chat:write"),
-        "chat.postEphemeral": Method(post_ephemeral, "chat:write"),
-        "chat.update": Method(_update, "chat:write"),
-        "chat.delete": Method(_delete, "chat:write"),
-        "chat.startStream": Method(streams.start, "chat:write"),
-        "chat.appendStream": Method(streams.append, "chat:write"),
-        "chat.stopStream": Method(streams.stop, "chat:write"),
-        "agents.sessions.setStatus": Method(sessions.set_status, "chat:write"),
-        "agents.sessions.rename": Method(sessions.rename, "chat:write"),
-        "assistant.threads.setStatus": Method(sessions.set_line, "chat:write"),
-        "chat.getPermalink": Method(_get_permalink, ""),
-        "reactions.add": Method(_reactions_add, "reactions:write"),
-        "reactions.remove": Method(_reactions_remove, "reactions:write"),
-        "files.getUploadURLExternal": Method(get_upload_url, "files:write"),
-        "files.completeUploadExternal": Method(complete_upload, "files:write"),
-        "files.info": Method(info, "files:read"),
-        "conversations.replies": Method(_replies, "channels:history"),
-        "conversations.history": Method(_history, "channels:history"),
-        "conversations.info": Method(_conversations_info, "channels:read"),
-        "conversations.list": Method(_conversations_list, "channels:read"),
-        "conversations.members": Method(_conversations_members, "channels:read"),
-        "conversations.join": Method(_join, "channels:join"),
-        "conversations.open": Method(_open, "im:write"),
-        "usergroups.list": Method(_usergroups_list, "usergroups:read"),
-        "users.conversations": Method(_users_conversations, "channels:read"),
-        "bots.info": Method(_bots_info, "users:read"),
-        "users.info": Method(_users_info, "users:read"),
-        "users.list": Method(_users_list, "users:read"),
+        "auth.test": Method(_auth_test, "", 0),
+        "chat.postMessage": Method(_post_message, "chat:write", 60, by_channel=True),
+        "chat.postEphemeral": Method(post_ephemeral, "chat:write", TIER_4),
+        "chat.update": Method(_update, "chat:write", TIER_3),
+        "chat.delete": Method(_delete, "chat:write", TIER_3),
+        "chat.startStream": Method(streams.start, "chat:write", TIER_2),
+        "chat.appendStream": Method(streams.append, "chat:write", TIER_4),
+        "chat.stopStream": Method(streams.stop, "chat:write", TIER_2),
+        "agents.sessions.setStatus": Method(sessions.set_status, "chat:write", TIER_3),
+        "agents.sessions.rename": Method(sessions.rename, "chat:write", TIER_3),
+        "assistant.threads.setStatus": Method(sessions.set_line, "chat:write", 600),
+        "chat.getPermalink": Method(_get_permalink, "", 0),
+        "reactions.add": Method(_reactions_add, "reactions:write", TIER_3),
+        "reactions.remove": Method(_reactions_remove, "reactions:write", TIER_2),
+        "files.getUploadURLExternal": Method(get_upload_url, "files:write", TIER_4),
+        "files.completeUploadExternal": Method(complete_upload, "files:write", TIER_4),
+        "files.info": Method(info, "files:read", TIER_4),
+        "conversations.replies": Method(_replies, "channels:history", TIER_3),
+        "conversations.history": Method(_history, "channels:history", TIER_3),
+        "conversations.info": Method(_conversations_info, "channels:read", TIER_3),
+        "conversations.list": Method(_conversations_list, "channels:read", TIER_2),
+        "conversations.members": Method(_conversations_members, "channels:read", TIER_4),
+        "conversations.join": Method(_join, "channels:join", TIER_3),
+        "conversations.open": Method(_open, "im:write", TIER_3),
+        "usergroups.list": Method(_usergroups_list, "usergroups:read", TIER_2),
+        "users.conversations": Method(_users_conversations, "channels:read", TIER_3),
+        "bots.info": Method(_bots_info, "users:read", TIER_3),
+        "users.info": Method(_users_info, "users:read", TIER_4),
+        "users.list": Method(_users_list, "users:read", TIER_2),
+        "views.publish": Method(publish, "", TIER_4),
     }
 )

@@ -17,12 +17,13 @@ from gofer_simulators.slack.delivery import Deliveries, Pace
 from gofer_simulators.slack.envelopes import (
     change_envelopes,
     created_envelopes,
+    home_envelopes,
     joined_envelopes,
     message_envelopes,
     stopped_envelopes,
     title_envelopes,
 )
-from gofer_simulators.slack.interactivity import press_payload
+from gofer_simulators.slack.interactivity import home_press_payload, press_payload, shortcut_payload
 from gofer_simulators.slack.manifest import read_manifest
 from gofer_simulators.slack.methods import change_reaction, remove
 from gofer_simulators.slack.openid import OpenId
@@ -52,14 +53,16 @@ class SlackSimulator(Vendor):
         client_id: str = "1111.2222",
         client_secret: str = "simulated-client-secret",  # noqa: S107 - likewise
         pace: Pace | None = None,
+        limited: bool = True,
     ) -> None:
+        """Start a workspace; `limited` says whether it refuses calls above the tier of their method."""
         self._token = token
         self._secret = secret
         self.workspace = load_workspace(world, clock)
         self.sockets = SocketMode(self.workspace.bot.app_id, app_token)
         self._deliveries = Deliveries(clock, http, secret, pace or Pace(), self.sockets)
         self._backend = Backend(self.workspace, self._deliveries)
-        self._web_api = WebApi(self._backend, token)
+        self._web_api = WebApi(self._backend, token, limited=limited)
         self.openid = OpenId(self.workspace, clock, client_id, client_secret)
         links = LocalLinks()
         page = Page(self.workspace, clock, self, links)
@@ -70,8 +73,15 @@ class SlackSimulator(Vendor):
         """Install the app of a manifest: its name, scopes, events and messages tab. Raises ConfigError."""
         app = read_manifest(manifest)
         self.workspace.bot = replace(
-            self.workspace.bot, name=app.name, scopes=app.scopes, messages=app.messages, agent=app.agent
+            self.workspace.bot,
+            name=app.name,
+            scopes=app.scopes,
+            messages=app.messages,
+            agent=app.agent,
+            home=app.home,
+            shortcuts=app.shortcuts,
         )
+        self._deliveries.interactive = app.interactive
         self._deliveries.events = app.events
         self._web_api.scopes_used.clear()
 
@@ -231,13 +241,36 @@ class SlackSimulator(Vendor):
             raise SlackRefusal("user_not_found", user_id)
         return user_id
 
-    async def press(self, message: Message, action_id: str, user_id: str) -> bool:
-        """Press a button. Return whether the app accepted the press. Raises SlackRefusal for a missing button."""
+    async def press(self, message: Message, action_id: str, user_id: str, value: str = "") -> bool:
+        """Press a button; `value` chooses one of feedback buttons, or an option of a menu.
+
+        Returns whether the app accepted the press. Raises SlackRefusal for a missing button.
+        """
         current = message
         if not message.only_for:
             current = self.workspace.message(message.channel, message.ts)
-        payload = press_payload(self.workspace, current, action_id, user_id)
+        payload = press_payload(self.workspace, current, action_id, user_id, value)
         return await self._deliveries.send_press(payload)
+
+    async def press_home(self, user_id: str, action_id: str, value: str = "") -> bool:
+        """Press a button of the person's Home tab. Raises SlackRefusal for a missing button."""
+        return await self._deliveries.send_press(home_press_payload(self.workspace, action_id, user_id, value))
+
+    async def open_home(self, user_id: str, tab: str = "home") -> None:
+        """Open the app's `home` or `messages` tab as a user. Raises SlackRefusal for a missing tab."""
+        if not {"home": self.workspace.bot.home, "messages": self.workspace.bot.messages != "off"}[tab]:
+            raise SlackRefusal("not_enabled", tab)
+        self._deliveries.announce(home_envelopes(self.workspace, self._known(user_id), tab))
+
+    async def use_shortcut(self, user_id: str, callback_id: str, message: Message | None = None) -> bool:
+        """Use a shortcut of the app, on a message or from anywhere. Raises SlackRefusal for an unknown one."""
+        payload = shortcut_payload(self.workspace, callback_id, self._known(user_id), message)
+        return await self._deliveries.send_press(payload)
+
+    def restart_program(self, user_id: str) -> None:
+        """Restart the Slack program of a person: the messages that only this person saw are gone."""
+        whispers = self.workspace.whispers
+        whispers[:] = [message for message in whispers if message.only_for != user_id]
 
     def whispers(self, user_id: str) -> list[Message]:
         """Return the messages that only this person saw, oldest first."""

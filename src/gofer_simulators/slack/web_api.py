@@ -24,6 +24,8 @@ from gofer_simulators.slack.workspace import SlackRefusal
 Failure: TypeAlias = str | int
 """A Slack error code, or an HTTP status."""
 RETRY_AFTER_SECONDS = 1
+MINUTE = 60_000_000
+"""One minute in microseconds."""
 _CUSTOM = ("username", "icon_emoji", "icon_url")
 """The arguments for another name or picture than the app's own."""
 
@@ -31,10 +33,13 @@ _CUSTOM = ("username", "icon_emoji", "icon_url")
 class WebApi:
     """The Web API over HTTP."""
 
-    def __init__(self, backend: Backend, token: str) -> None:
+    def __init__(self, backend: Backend, token: str, *, limited: bool = True) -> None:
         self._backend = backend
         self._token = token
         self._failures: defaultdict[str, deque[tuple[Failure, bool]]] = defaultdict(deque)
+        self._limited = limited
+        self._calls: defaultdict[tuple[str, str], deque[int]] = defaultdict(deque)
+        """The times of the calls of the last minute, by method and, for some methods, channel."""
         self._held: dict[str, asyncio.Event] = {}
         self.scopes_used: set[str] = set()
         """The scopes that the calls so far needed."""
@@ -71,6 +76,8 @@ class WebApi:
             method = self._authorized_call(name, request.headers.get("authorization", ""), arguments)
         except SlackRefusal as refusal:
             return _refusal_response(refusal)
+        if wait := self._wait(name, method, arguments):
+            return _too_many(wait)
         close_expired(self._backend.workspace)
         planned = None
         if self._failures[name]:
@@ -123,6 +130,19 @@ class WebApi:
         self.scopes_used |= needed
         return method
 
+    def _wait(self, name: str, method: Method, arguments: Arguments) -> int:
+        """Return the seconds after which Slack takes this call, or 0 and count the call."""
+        if not (self._limited and method.per_minute):
+            return 0
+        now = self._backend.workspace.now()
+        calls = self._calls[name, arguments.text("channel") if method.by_channel else ""]
+        while calls and now - calls[0] >= MINUTE:
+            calls.popleft()
+        if len(calls) >= method.per_minute:
+            return -(-(MINUTE - now + calls[0]) // 1_000_000)
+        calls.append(now)
+        return 0
+
     def _needed(self, method: Method, arguments: Arguments) -> str:
         """Return the scope of a call: `channels:read` becomes `groups:read` for a private channel, and so on."""
         family, _, verb = method.scope.partition(":")
@@ -149,9 +169,7 @@ class WebApi:
     def _failure_response(self, failure: Failure, method: Method) -> Response:
         match failure:
             case 429:
-                return JSONResponse(
-                    {"ok": False, "error": "ratelimited"}, 429, {"Retry-After": str(RETRY_AFTER_SECONDS)}
-                )
+                return _too_many(RETRY_AFTER_SECONDS)
             case int():
                 return HTMLResponse("<html><body>Something went wrong at our end.</body></html>", failure)
             case str():
@@ -160,6 +178,10 @@ class WebApi:
 
 async def _login(_: Request) -> Response:
     return HTMLResponse("<!DOCTYPE html><html><body>Sign in to your workspace</body></html>")
+
+
+def _too_many(wait: int) -> Response:
+    return JSONResponse({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": str(wait)})
 
 
 def _refusal_response(refusal: SlackRefusal) -> Response:

@@ -45,6 +45,10 @@ class Bot:
     messages: MessagesTab = "open"
     agent: bool = True
     """Whether the app is declared with `agent_view`; an app without a manifest is an agent."""
+    home: bool = True
+    """Whether people have the Home tab of the app."""
+    shortcuts: frozenset[str] | None = None
+    """The callback ids of the app's shortcuts, or None for any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +187,8 @@ class Workspace:
         """The sessions of the app, by channel and thread."""
         self.streams: dict[tuple[str, str], Stream] = {}
         """The streams that did not end, by channel and `ts` of their messages."""
+        self.homes: dict[str, JsonObject] = {}
+        """The published view of the Home tab, by person."""
         self.files: dict[str, File] = {}
         self.emoji: frozenset[str] = frozenset()
         """The names of the workspace's own emoji."""

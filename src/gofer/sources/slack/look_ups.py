@@ -14,7 +14,7 @@ Fields = Mapping[str, object]
 
 NAMING: Sequence[Method] = ("users.info", "bots.info", "usergroups.list", "conversations.info")
 """The methods of `look_up`."""
-PEOPLE = 200
+PEOPLE = 100
 """The most people that are looked up for one reading. Further people are shown by their ids."""
 OTHERS = 50
 """The most channels, and the most bots, that are looked up for one reading."""

@@ -175,7 +175,7 @@ def test_look_ups_of_one_reading_are_bounded() -> None:
         http, call = counted(call)
         ids = [f"{kind}{number:08}" for kind in "UBCS" for number in range(1_000)]
         names = await look_up(API, call, ids)
-        assert http.methods == {"users.info": 200, "bots.info": 50, "conversations.info": 50, "usergroups.list": 1}
+        assert http.methods == {"users.info": 100, "bots.info": 50, "conversations.info": 50, "usergroups.list": 1}
         assert names.text("<@U00000999> <#C00000999>") == "@U00000999 #C00000999"
 
     play(story)
