@@ -26,6 +26,8 @@ from support.runtime.worker_parts import over
 from support.tools.declared_tools import hurried
 
 _T = TypeVar("_T")
+WAITS = 600.0
+"""Seconds for which a run waits that is not for a person."""
 
 
 class CountingStore(CrashingStore):
@@ -116,5 +118,7 @@ async def _work(
 
 async def _ended(store: Store, run: str) -> bool:
     head = await store.head(run)
-    # A run that waits for a person is not decided here.
-    return head is not None and head.status not in set(UNFINISHED) - {"parked"}
+    if head is None or head.status == "parked":
+        # A run that waits for a person is not decided here; it waits for hours, and others for seconds.
+        return head is not None and head.wakes_at > (SystemClock().now() + WAITS) * 1_000
+    return head.status not in UNFINISHED

@@ -140,15 +140,15 @@ MUTANTS = (
     Mutant(
         "the distrust of a refused retry",
         "engine/effects.py",
-        'return Unknown(f"{doubts[0]}; then: {reason}")',
-        "return Refused(why)",
+        'return Unknown("; then: ".join(dict.fromkeys((doubts[0], reason))))',
+        "return Refused(reason)",
         f"{EFFECTS}refused_retry_of_an_unconfirmed_keyed_call_leaves_the_outcome_unknown",
     ),
     Mutant(
         "the look before a second attempt",
         "engine/effects.py",
-        "        return found\n    # An owner that takes over",
-        "        pass\n    # An owner that takes over",
+        "        return found\n    if first is not None and",
+        "        pass\n    if first is not None and",
         f"{STEP}lookup_call_in_doubt_is_not_repeated_when_the_lookup_finds_the_effect",
     ),
     Mutant(
@@ -309,7 +309,7 @@ MUTANTS = (
     Mutant(
         "what leaves a private channel is asked for",
         "engine/call_checks.py",
-        "if event is not None and leaves_private_channel(item, event, private=step.progress.private):",
+        "if event is not None and _leaves(step, item, event):",
         "if False:",
         "unit/engine/test_place_rules_with_approvals.py::test_private_run_asks_the_requester_before_writing_elsewhere[asked0]",
     ),
