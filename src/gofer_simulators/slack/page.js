@@ -54,6 +54,7 @@ document.addEventListener("submit", async (event) => {
     // A mention opens its thread, in which the app answers.
     const opened = new URL(response.url);
     if (area && opened.searchParams.has("thread") && opened.search !== location.search) return location.assign(opened);
+    if (opened.searchParams.has("home") && opened.search !== location.search) return location.assign(opened);
     await refresh();
     if (area) form.closest(".column").querySelector("[data-live]").scrollTop = 1e9;
   } catch (error) {

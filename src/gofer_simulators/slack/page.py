@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.slack.shapes import typed
+from gofer_simulators.slack.streams import close_expired
 from gofer_simulators.slack.view import View
 from gofer_simulators.slack.workspace import Channel, Message, SlackRefusal, Workspace
 
@@ -34,8 +35,24 @@ class Actions(Protocol):
         """Add or remove a reaction. Raises SlackRefusal."""
         ...
 
-    async def press(self, message: Message, action_id: str, user_id: str) -> bool:
+    async def press(self, message: Message, action_id: str, user_id: str, value: str = "") -> bool:
         """Press a button. Return whether the app accepted the press. Raises SlackRefusal."""
+        ...
+
+    async def stop_session(self, user_id: str, channel_id: str, thread_ts: str, *, only_shown: bool = False) -> Message:
+        """Press Stop in a thread. Raises SlackRefusal."""
+        ...
+
+    async def open_home(self, user_id: str, tab: str = "home") -> None:
+        """Open the Home tab of the app. Raises SlackRefusal."""
+        ...
+
+    async def press_home(self, user_id: str, action_id: str, value: str = "") -> bool:
+        """Press a button of the Home tab. Return whether the app accepted the press. Raises SlackRefusal."""
+        ...
+
+    def shows_stop(self, parent: Message) -> bool:
+        """Return whether Slack shows the Stop button in a thread."""
         ...
 
 
@@ -61,12 +78,21 @@ class Page:
             Route("/post", self._post, methods=["POST"]),
             Route("/react", self._react, methods=["POST"]),
             Route("/press", self._press, methods=["POST"]),
+            Route("/stop", self._stop, methods=["POST"]),
+            Route("/home", self._home, methods=["POST"]),
+            Route("/press-home", self._press_home, methods=["POST"]),
         ]
 
     async def _show(self, request: Request) -> Response:
+        close_expired(self._workspace)
         channel = self._chosen_channel(request) or self._latest_channel()
         parent = self._open_thread(channel, request.query_params.get("thread", ""))
-        view = View(self._workspace, self._clock, self._links, request.cookies.get(_PERSON, ""))
+        home = request.query_params.get("home", "")
+        person = request.cookies.get(_PERSON, "")
+        view = View(self._workspace, self._clock, self._links, person, self._actions.shows_stop)
+        columns = view.columns(channel, parent)
+        if home in self._workspace.users:
+            columns = view.home(home)
         layout = "plain"
         if parent:
             layout = "split"
@@ -74,7 +100,7 @@ class Page:
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{view.title(channel)}</title><style>{self._css}</style></head>"
-            f'<body><main class="{layout}">{view.columns(channel, parent)}</main>'
+            f'<body><main class="{layout}">{columns}</main>'
             f"<script>{self._js}</script></body></html>"
         )
         headers = {"Content-Security-Policy": self._policy(), "Cache-Control": "no-store"}
@@ -129,25 +155,52 @@ class Page:
         async def press() -> Message:
             message = self._workspace.shown(form.get("channel", ""), form.get("ts", ""))
             # Only the person who sees an ephemeral message can press its buttons.
-            if not await self._actions.press(
-                message, form.get("action_id", ""), message.only_for or form.get("user", "")
-            ):
+            person = message.only_for or form.get("user", "")
+            if not await self._actions.press(message, form.get("action_id", ""), person, form.get("value", "")):
                 raise SlackRefusal("the app did not accept the press")
             return message
 
         return await self._perform(request, form, press)
 
+    async def _stop(self, request: Request) -> Response:
+        form = await _form(request)
+
+        async def stop() -> Message:
+            place = (form.get("channel", ""), form.get("thread_ts", ""))
+            return await self._actions.stop_session(form.get("user", ""), *place, only_shown=True)
+
+        return await self._perform(request, form, stop)
+
+    async def _home(self, request: Request) -> Response:
+        form = await _form(request)
+        return await self._at_home(request, form, lambda: self._actions.open_home(form.get("user", "")))
+
+    async def _press_home(self, request: Request) -> Response:
+        form = await _form(request)
+        pressed = (form.get("user", ""), form.get("action_id", ""), form.get("value", ""))
+        return await self._at_home(request, form, lambda: self._actions.press_home(*pressed))
+
+    async def _at_home(
+        self, request: Request, form: Mapping[str, str], action: Callable[[], Awaitable[object]]
+    ) -> Response:
+        async def perform() -> None:
+            if await action() is False:
+                raise SlackRefusal("the app did not accept the press")
+
+        refused = await _refused(request, perform)
+        return refused or RedirectResponse("/?" + urlencode({"home": form.get("user", "")}), 303)
+
     async def _perform(
         self, request: Request, form: Mapping[str, str], action: Callable[[], Awaitable[Message]]
     ) -> Response:
-        origin = request.headers.get("origin")
-        # A page of another site must not be able to post messages here.
-        if origin and urlsplit(origin).netloc != request.headers.get("host"):
-            return PlainTextResponse("This form comes from a page of another site. Use the page of this Slack.", 403)
-        try:
-            message = await action()
-        except SlackRefusal as refusal:
-            return PlainTextResponse(f"Slack refuses: {refusal}.", 400)
+        done: list[Message] = []
+
+        async def perform() -> None:
+            done.append(await action())
+
+        if refused := await _refused(request, perform):
+            return refused
+        (message,) = done
         view = {"channel": message.channel}
         if thread_ts := form.get("thread_ts"):
             view["thread"] = thread_ts
@@ -184,6 +237,19 @@ class Page:
         if latest:
             return channels[latest[0].channel]
         return next(iter(channels.values()), None)
+
+
+async def _refused(request: Request, action: Callable[[], Awaitable[None]]) -> Response | None:
+    """Perform an action of the page. Return the answer that refuses it, or None."""
+    origin = request.headers.get("origin")
+    # A page of another site must not be able to post messages here.
+    if origin and urlsplit(origin).netloc != request.headers.get("host"):
+        return PlainTextResponse("This form comes from a page of another site. Use the page of this Slack.", 403)
+    try:
+        await action()
+    except SlackRefusal as refusal:
+        return PlainTextResponse(f"Slack refuses: {refusal}.", 400)
+    return None
 
 
 async def _form(request: Request) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 
-from gofer_simulators.json_values import JsonObject, object_of, objects, text_of
+from gofer_simulators.json_values import JsonObject, is_array, object_of, objects, text_of
 from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.slack.markdown import MarkdownHtml
 from gofer_simulators.slack.shapes import block_text, unescaped
@@ -29,6 +29,8 @@ _MRKDWN = re.compile(
 )
 _WORDS = re.compile(_SHARED)
 _TAGS = {"bold": "b", "italic": "i", "strike": "s"}
+_STATES = {"pending": "○", "in_progress": "◐", "complete": "✓", "error": "✗"}
+"""The sign of each state of a task."""
 _FENCE = re.compile(r"```(?:[\w+-]*\n)?(.*?)(?:```|\Z)", re.DOTALL)
 _LINES = (
     ("bullet", re.compile(r"\s*[-*•]\s+(.*)$")),
@@ -84,7 +86,8 @@ class Renderer:
                 return self.markdown(text_of(block, "text"))
             case "section":
                 parts = [object_of(block, "text"), *objects(block.get("fields"))]
-                return "".join(self.mrkdwn(text_of(part, "text")) for part in parts)
+                words = "".join(self.mrkdwn(text_of(part, "text")) for part in parts)
+                return words + self._pressable([object_of(block, "accessory")], message)
             case "context":
                 elements = [self._inline(text_of(part, "text")) for part in objects(block.get("elements"))]
                 return f'<p class="context">{" ".join(elements)}</p>'
@@ -92,8 +95,26 @@ class Renderer:
                 return f"<h4>{escape(text_of(object_of(block, 'text'), 'text'))}</h4>"
             case "divider":
                 return "<hr>"
-            case "actions":
-                return self._buttons(objects(block.get("elements")), message)
+            case "actions" | "context_actions":
+                return self._pressable(objects(block.get("elements")), message)
+            case "plan":
+                cards = "".join(self.block(task, message) for task in objects(block.get("tasks")))
+                return f'<div class="plan"><b>{escape(text_of(block, "title"))}</b>{cards}</div>'
+            case "task_card":
+                return self._task(block, message)
+            case "container":
+                return self._container(block, message)
+            case "alert":
+                level = escape(text_of(block, "level") or "default")
+                return f'<div class="alert {level}">{self.mrkdwn(text_of(object_of(block, "text"), "text"))}</div>'
+            case "card":
+                parts = [object_of(block, name) for name in ("title", "subtitle", "body")]
+                words = "".join(self.mrkdwn(text_of(part, "text")) for part in parts)
+                return f'<div class="card">{words}{self._pressable(objects(block.get("actions")), message)}</div>'
+            case "carousel":
+                return "".join(self.block(card, message) for card in objects(block.get("elements")))
+            case "table" | "data_table":
+                return self._table(block, message)
             case "rich_text":
                 return "".join(map(self._rich, objects(block.get("elements"))))
             case kind:
@@ -114,17 +135,71 @@ class Renderer:
         """Return the HTML of a text in standard Markdown."""
         return MarkdownHtml(self._plain_text, self._anchor).document(text)
 
-    def _buttons(self, elements: Sequence[JsonObject], message: Message) -> str:
-        user = message.only_for or _first_person(self._workspace)
-        fields = {"user": user, "channel": message.channel, "ts": message.ts}
-        if message.thread_ts:
-            fields["thread_ts"] = message.thread_ts
-        buttons = "".join(
+    def _pressable(self, elements: Sequence[JsonObject], message: Message) -> str:
+        """Return the buttons of a block, and below them its feedback buttons."""
+        buttons = [
             f'<button class="button" name="action_id" value="{escape(text_of(element, "action_id"))}">'
             f"{escape(text_of(object_of(element, 'text'), 'text'))}</button>"
             for element in elements
+            if text_of(element, "type") in ("button", "icon_button")
+        ]
+        votes = [element for element in elements if element.get("type") == "feedback_buttons"]
+        forms = [self._form(message, "".join(buttons))] if buttons else []
+        return "".join([*forms, *(self._votes(element, message) for element in votes)])
+
+    def _votes(self, element: JsonObject, message: Message) -> str:
+        votes = "".join(
+            f'<button class="button" name="value" value="{escape(text_of(vote, "value"))}">'
+            f"{sign} {escape(text_of(object_of(vote, 'text'), 'text'))}</button>"
+            for sign, vote in (
+                ("👍", object_of(element, "positive_button")),
+                ("👎", object_of(element, "negative_button")),
+            )
         )
-        return f'<form class="actions" method="post" action="/press">{hidden(fields)}{buttons}</form>'
+        return self._form(message, votes, action_id=text_of(element, "action_id"))
+
+    def _form(self, message: Message, buttons: str, **more: str) -> str:
+        user = message.only_for or _first_person(self._workspace)
+        fields = {"user": user, "channel": message.channel, "ts": message.ts, **more}
+        if message.thread_ts:
+            fields["thread_ts"] = message.thread_ts
+        # The blocks of a Home tab are in no posted message.
+        action = "/press" if message.ts else "/press-home"
+        return f'<form class="actions" method="post" action="{action}">{hidden(fields)}{buttons}</form>'
+
+    def _task(self, task: JsonObject, message: Message) -> str:
+        status = text_of(task, "status")
+        title = f'<span class="state">{_STATES.get(status, "")}</span> {escape(text_of(task, "title"))}'
+        inside = "".join(self.block(object_of(task, name), message) for name in ("details", "output") if name in task)
+        links = [self._link(text_of(source, "url"), text_of(source, "text")) for source in objects(task.get("sources"))]
+        if links:
+            inside += f'<p class="context">{" · ".join(links)}</p>'
+        if not inside:
+            return f'<div class="card task {escape(status)}">{title}</div>'
+        return f'<details class="card task {escape(status)}"><summary>{title}</summary>{inside}</details>'
+
+    def _container(self, block: JsonObject, message: Message) -> str:
+        title = f"<b>{escape(text_of(object_of(block, 'title'), 'text'))}</b>"
+        if "rich_text_title" in block:
+            title = self.block(object_of(block, "rich_text_title"), message)
+        subtitle = f" <small>{escape(text_of(object_of(block, 'subtitle'), 'text'))}</small>"
+        inside = "".join(self.block(child, message) for child in objects(block.get("child_blocks")))
+        if block.get("is_collapsible") is not True:
+            return f'<div class="card">{title}{subtitle}{inside}</div>'
+        opened = "" if block.get("default_collapsed") is True else " open"
+        return f'<details class="card"{opened}><summary>{title}{subtitle}</summary>{inside}</details>'
+
+    def _table(self, block: JsonObject, message: Message) -> str:
+        rows = block.get("rows")
+        lines: list[str] = []
+        for number, row in enumerate(rows if is_array(rows) else []):
+            tag = "td" if number else "th"
+            cells = (
+                self.block(cell, message) if cell.get("type") == "rich_text" else escape(text_of(cell, "text"))
+                for cell in objects(row)
+            )
+            lines.append(f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>")
+        return f"<table>{''.join(lines)}</table>"
 
     def _rich(self, element: JsonObject) -> str:
         """Return the HTML of a rich text element; its texts are plain and contain no markup."""

@@ -1,23 +1,44 @@
 """Channels, threads and reactions as HTML."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 
+from gofer_simulators.json_values import objects
 from gofer_simulators.local_links import LocalLinks
 from gofer_simulators.slack.rendering import Renderer, emoji, hidden
+from gofer_simulators.slack.sessions import shown_status
+from gofer_simulators.slack.streams import seen_by
 from gofer_simulators.slack.timestamps import order
-from gofer_simulators.slack.workspace import Channel, Message, User, Workspace
+from gofer_simulators.slack.workspace import Channel, Message, SessionStatus, User, Workspace
 
 _QUICK = ("jira", "eyes", "white_check_mark", "+1", "-1", "merged", "octagonal_sign")
 _COLOURS = 8
+_STATUS_WORDS: Mapping[SessionStatus, str] = {
+    "processing": "is working…",
+    "suspended": "waits for a person",
+    "active": "",
+    "closed": "",
+}
+"""The words that people see for each status of a session."""
 
 
 class View:
     """The columns of the page, rendered from the current state."""
 
-    def __init__(self, workspace: Workspace, clock: Callable[[], float], links: LocalLinks, person: str = "") -> None:
-        """Render for the `person` who reads and writes, by id; empty for the first person of each channel."""
+    def __init__(
+        self,
+        workspace: Workspace,
+        clock: Callable[[], float],
+        links: LocalLinks,
+        person: str,
+        stoppable: Callable[[Message], bool],
+    ) -> None:
+        """Render for the `person` who reads and writes, by id; empty for the first person of each channel.
+
+        `stoppable` says whether Slack shows the Stop button in a thread.
+        """
+        self._stoppable = stoppable
         self._workspace = workspace
         self._person = person
         self._clock = clock
@@ -39,6 +60,18 @@ class View:
             columns.append(self._thread(channel, parent))
         return "".join(columns)
 
+    def home(self, person: str) -> str:
+        """Return the sidebar and the Home tab of a person."""
+        view = self._workspace.homes.get(person, {})
+        place = Message("", ts="", user=self._workspace.bot.user, text="", only_for=person)
+        blocks = "".join(self._renderer.block(block, place) for block in objects(view.get("blocks")))
+        shown = blocks or '<p class="empty">The app has not published a Home tab for this person.</p>'
+        name = escape(self._workspace.name_of(person))
+        return (
+            f'{self._sidebar(None)}<section class="column timeline"><div class="bar">Home <small>{name}</small></div>'
+            f'<div class="scroll" id="home" data-live><div class="body home">{shown}</div></div></section>'
+        )
+
     def _sidebar(self, here: Channel | None) -> str:
         channels = "".join(
             f'<a href="/?channel={escape(channel.id)}" class="{"here" if channel == here else "there"}">'
@@ -55,10 +88,18 @@ class View:
         return (
             f'<nav class="column"><div class="bar">{escape(self._workspace.team.name)}</div>'
             '<div class="scroll" id="places" data-live>'
-            f"<h2>Channels</h2>{channels}"
+            f"{self._home_button()}<h2>Channels</h2>{channels}"
             f"<h2>Direct messages with {escape(self._workspace.bot.name)}</h2>{direct}{people}</div>"
             '<div id="status">Simulated Slack · reload the page for new messages</div></nav>'
         )
+
+    def _home_button(self) -> str:
+        people = self._people(None)
+        if not (self._workspace.bot.home and people):
+            return ""
+        chosen = next((user.id for user in people if user.id == self._person), people[0].id)
+        button = f'<button class="tohome" name="user" value="{escape(chosen)}">Home</button>'
+        return f'<form method="post" action="/home">{button}</form>'
 
     def _direct_link(self, user: User, here: Channel | None) -> str:
         shown = "person there"
@@ -89,18 +130,38 @@ class View:
         whispers = [one for one in self._workspace.whispers if (one.channel, one.thread_ts) == (channel.id, parent.ts)]
         listed = sorted([*replies, *whispers], key=lambda one: order(one.ts))
         shown = "".join(self._message(reply, in_thread=True) for reply in listed)
+        session = self._workspace.sessions.get((channel.id, parent.ts))
+        title = "Thread"
+        if session and session.title:
+            title = session.title
         return (
-            f'<section class="column"><div class="bar">Thread <small>{escape(_title(channel))}</small>'
+            f'<section class="column"><div class="bar">{escape(title)} <small>{escape(_title(channel))}</small>'
             f'<a class="close" href="/?channel={escape(channel.id)}" title="Close">&times;</a></div>'
             '<div class="scroll" id="thread" data-live>'
-            f"{self._message(parent, in_thread=True)}{count}{shown}</div>"
+            f"{self._message(parent, in_thread=True)}{count}{shown}{self._session(parent, in_thread=True)}</div>"
             f"{self._composer(channel, parent)}</section>"
         )
 
+    def _session(self, parent: Message, *, in_thread: bool = False) -> str:
+        """Return the status of the agent in a thread, with the Stop button in the thread itself."""
+        status, line = shown_status(self._workspace, parent)
+        words = line or _STATUS_WORDS[status]
+        if not words:
+            return ""
+        stop = ""
+        if in_thread and self._stoppable(parent):
+            fields = f"{self._message_fields(parent)}{hidden({'thread_ts': parent.ts})}"
+            stop = f'<form method="post" action="/stop">{fields}<button class="stop">Stop</button></form>'
+        name = escape(self._workspace.bot.name)
+        return f'<div class="session {status}"><span><b>{name}</b> {escape(words)}</span>{stop}</div>'
+
     def _message(self, message: Message, *, in_thread: bool = False) -> str:
+        message = seen_by(self._workspace, message, self._reader(message.channel))
         edited = ""
         if message.edited_ts:
             edited = '<span class="edited">(edited)</span>'
+        if (message.channel, message.ts) in self._workspace.streams:
+            edited = '<span class="edited">writing…</span>'
         # Both columns can show the same message, and an id may occur only once in a page.
         anchor = ""
         if message.is_reply == in_thread:
@@ -110,6 +171,8 @@ class View:
         thread_link = ""
         if stored and not in_thread:
             thread_link = self._thread_link(message)
+            if not message.is_reply:
+                thread_link += self._session(message)
         quick_reactions = ""
         if stored:
             quick_reactions = self._quick_reactions(message)
@@ -149,14 +212,17 @@ class View:
         return f'<form class="quick" method="post" action="/react">{self._message_fields(message)}{buttons}</form>'
 
     def _message_fields(self, message: Message) -> str:
-        people = [user.id for user in self._people(self._workspace.channels.get(message.channel))]
-        person = next(iter(people), "")
-        if self._person in people:
-            person = self._person
-        fields = {"user": person, "channel": message.channel, "ts": message.ts}
+        fields = {"user": self._reader(message.channel), "channel": message.channel, "ts": message.ts}
         if message.is_reply and message.thread_ts:
             fields["thread_ts"] = message.thread_ts
         return hidden(fields)
+
+    def _reader(self, channel: str) -> str:
+        """Return the person who reads a channel: the chosen one if they may write there, else the first who may."""
+        people = [user.id for user in self._people(self._workspace.channels.get(channel))]
+        if self._person in people:
+            return self._person
+        return next(iter(people), "")
 
     def _composer(self, channel: Channel, parent: Message | None) -> str:
         options = "".join(

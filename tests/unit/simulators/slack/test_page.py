@@ -209,3 +209,88 @@ def test_quick_reactions_include_good_and_bad_feedback() -> None:
         assert '<button name="name" value="-1"' in front
 
     play(story)
+
+
+def test_thread_shows_the_status_of_the_session_and_stop_while_the_agent_works() -> None:
+    async def story(simulator: SlackSimulator, http: httpx2.AsyncClient) -> None:
+        session = {"channel_id": "C1", "thread_ts": ROOT, "title": "Deploys", "status": "processing"}
+        await http.post("/api/agents.sessions.setStatus", json=session, headers=TOKEN)
+        thread = (await http.get(f"/?channel=C1&thread={ROOT}")).text
+        assert '<div class="session processing"><span><b>Gofer</b> is working…</span>' in thread
+        assert '<div class="bar">Deploys <small>' in thread
+        assert 'action="/stop"' in thread
+        stop = {"user": "U1", "channel": "C1", "thread_ts": ROOT}
+        assert (await http.post("/stop", data=stop)).status_code == 303
+        await http.post("/api/agents.sessions.setStatus", json={**session, "status": "suspended"}, headers=TOKEN)
+        thread = (await http.get(f"/?channel=C1&thread={ROOT}")).text
+        assert "waits for a person" in thread
+        assert 'action="/stop"' not in thread
+        refused = await http.post("/stop", data=stop)
+        assert (refused.status_code, refused.text) == (400, f"Slack refuses: no_stop_button: {ROOT}.")
+
+    play(story)
+
+
+def test_page_shows_plans_votes_and_containers_without_markup_of_their_texts() -> None:
+    task = {"type": "task_card", "task_id": "t1", "title": "Reading <b>", "status": "complete"}
+    vote = {"text": {"type": "plain_text", "text": "Good"}, "value": "up"}
+    feedback = {"type": "feedback_buttons", "action_id": "vote", "positive_button": vote, "negative_button": vote}
+    blocks: list[dict[str, object]] = [
+        {"type": "plan", "title": "Looking", "tasks": [task]},
+        {"type": "context_actions", "elements": [feedback]},
+        {
+            "type": "container",
+            "title": {"type": "plain_text", "text": "How I worked"},
+            "is_collapsible": True,
+            "default_collapsed": True,
+            "child_blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "*slowly*"}}],
+        },
+        {"type": "alert", "level": "error", "text": {"type": "mrkdwn", "text": "Jira is away"}},
+        {"type": "data_table", "caption": "x", "rows": [[{"type": "raw_text", "text": word}] for word in ("a", "<i>")]},
+    ]
+
+    async def story(_: SlackSimulator, http: httpx2.AsyncClient) -> None:
+        posted = {"channel": "C1", "text": "x", "blocks": blocks}
+        assert (await http.post("/api/chat.postMessage", json=posted, headers=TOKEN)).json()["ok"] is True
+        front = (await http.get("/?channel=C1")).text
+        assert '<div class="plan"><b>Looking</b><div class="card task complete"><span class="state">✓</span>' in front
+        assert "Reading &lt;b&gt;" in front
+        assert 'name="action_id" value="vote"' in front
+        assert '<button class="button" name="value" value="up">👍 Good</button>' in front
+        assert '<details class="card"><summary><b>How I worked</b>' in front
+        assert '<div class="alert error"><p>Jira is away</p></div>' in front
+        assert "<table><tr><th>a</th></tr><tr><td>&lt;i&gt;</td></tr></table>" in front
+
+    play(story)
+
+
+def test_stream_on_the_page_grows_only_for_its_recipient() -> None:
+    async def story(_: SlackSimulator, http: httpx2.AsyncClient) -> None:
+        place = {"channel": "C1", "recipient_user_id": "U1", "recipient_team_id": "T1", "markdown_text": "One "}
+        ts = (await http.post("/api/chat.startStream", json=place, headers=TOKEN)).json()["ts"]
+        more = {"channel": "C1", "ts": ts, "markdown_text": "two"}
+        await http.post("/api/chat.appendStream", json=more, headers=TOKEN)
+        assert "One two" in (await http.get("/?channel=C1", headers={"Cookie": "as=U1"})).text
+        other = (await http.get("/?channel=C1", headers={"Cookie": "as=U2"})).text
+        assert "One two" not in other
+        assert '<span class="edited">writing…</span>' in other
+
+    play(story)
+
+
+def test_home_tab_is_opened_and_its_buttons_are_pressed() -> None:
+    button = {"type": "button", "action_id": "more", "text": {"type": "plain_text", "text": "More"}}
+    view = {"type": "home", "blocks": [{"type": "actions", "elements": [button]}]}
+
+    async def story(_: SlackSimulator, http: httpx2.AsyncClient) -> None:
+        opened = await http.post("/home", data={"user": "U1"})
+        assert (opened.status_code, opened.headers["location"]) == (303, "/?home=U1")
+        assert "has not published a Home tab" in (await http.get("/?home=U1")).text
+        await http.post("/api/views.publish", json={"user_id": "U1", "view": view}, headers=TOKEN)
+        assert 'action="/press-home"' in (await http.get("/?home=U1")).text
+        pressed = await http.post("/press-home", data={"user": "U1", "action_id": "more"})
+        assert pressed.text == "Slack refuses: the app did not accept the press."
+        elsewhere = await http.post("/home", data={"user": "U1"}, headers={"Origin": "http://other.example"})
+        assert elsewhere.status_code == 403
+
+    play(story)
