@@ -53,7 +53,7 @@ class SlackSimulator(Vendor):
         client_id: str = "1111.2222",
         client_secret: str = "simulated-client-secret",  # noqa: S107 - likewise
         pace: Pace | None = None,
-        limited: bool = True,
+        limited: bool = False,
     ) -> None:
         """Start a workspace; `limited` says whether it refuses calls above the tier of their method."""
         self._token = token

@@ -33,7 +33,7 @@ _CUSTOM = ("username", "icon_emoji", "icon_url")
 class WebApi:
     """The Web API over HTTP."""
 
-    def __init__(self, backend: Backend, token: str, *, limited: bool = True) -> None:
+    def __init__(self, backend: Backend, token: str, *, limited: bool = False) -> None:
         self._backend = backend
         self._token = token
         self._failures: defaultdict[str, deque[tuple[Failure, bool]]] = defaultdict(deque)

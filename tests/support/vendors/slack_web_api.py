@@ -78,7 +78,7 @@ def play(
 ) -> None:
     async def run() -> None:
         async with loopback.client() as outside:
-            simulator = SlackSimulator(world, clock=clock, http=outside)
+            simulator = SlackSimulator(world, clock=clock, http=outside, limited=True)
             transport = httpx2.ASGITransport(app=simulator.app)
             async with httpx2.AsyncClient(transport=transport, base_url="http://slack") as http:
                 await story(Slack(http, simulator))
