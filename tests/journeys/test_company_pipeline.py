@@ -1,7 +1,6 @@
 """A company's pipeline, as GitHub would run it: from the first push to an edit of a prompt that is green."""
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -10,25 +9,11 @@ from pathlib import Path
 import pytest
 
 from support.app.company import ROOT
+from support.app.earlier_wheel import earlier_wheel
 from support.app.installed import environment, install, wheel
 from support.evals.live_answers import Said, answering_each
 from support.guides.pipeline import Hub, git
 
-SHIPPED = (
-    "src",
-    ".agents",
-    ".ci",
-    ".github",
-    "agents",
-    "subagents",
-    "skills",
-    "coordinators",
-    "evals",
-    "docs",
-    "locks",
-)
-SHIPPED += ("handlers", "deploy", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "template.yaml")
-"""The files that a wheel is built from."""
 PREAMBLE = ("agents/preamble.md", "Gofer", "GOFER")
 EARLIER = (
     ("pyproject.toml", '\nversion = "0.1.0"', '\nversion = "0.0.9"'),
@@ -156,21 +141,6 @@ def test_channel_for_summaries_and_none_leave_ci_green(tmp_path: Path, installed
         git("checkout", "-q", "-B", "main", "origin/main", at=company.clone)
 
 
-def earlier_version(folder: Path, texts: Sequence[tuple[str, str, str]]) -> Path:
-    """Return the wheel of an earlier version, which shipped other texts."""
-    source = folder / "source"
-    for name in SHIPPED:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "images"))
-        else:
-            shutil.copyfile(ROOT / name, source / name)
-    for path, new, old in texts:
-        text = (source / path).read_text()
-        assert new in text
-        (source / path).write_text(text.replace(new, old, 1))
-    return wheel(folder / "dist", source)
-
-
 @pytest.mark.rehearsal(
     "tests/journeys/test_new_repository.py::test_upgrade_keeps_five_kinds_of_local_changes",
     "tests/journeys/test_company_pipeline.py::test_own_tests_of_a_company_stop_a_push",
@@ -179,7 +149,7 @@ def earlier_version(folder: Path, texts: Sequence[tuple[str, str, str]]) -> Path
 def test_upgrade_without_another_prompt_is_green_and_others_need_an_owner(
     tmp_path: Path, installed: Path, more: Sequence[tuple[str, str, str]]
 ) -> None:
-    programs = environment(tmp_path / "installed", earlier_version(tmp_path, [*EARLIER, *more]))
+    programs = environment(tmp_path / "installed", earlier_wheel(tmp_path / "source", [*EARLIER, *more]))
     (programs / "pip").symlink_to(installed / "bin" / "pip")
     company = Company(tmp_path, programs.parent, "--with", "answer-in-jira")
     company.edit("agents/answer-in-jira.yaml", lambda text: text.replace("# yaml", "# Ours.\n# yaml", 1))

@@ -35,7 +35,7 @@ from gofer.sources.workflow_files import decode_bundle
 from gofer.tools.definition import AnyTool, Provenance
 from gofer.values.errors import Corrupt, Gone, RunStopped
 from gofer.values.events import Event
-from gofer.workflows.bundle import Bundle
+from gofer.workflows.bundle import Bundle, encode_bundle
 from gofer.workflows.load import Loaded
 
 _UNUSABLE = "I could not begin, because a tool of this workflow cannot be used. Please tell {owner}."
@@ -163,7 +163,7 @@ async def pin_bundle(step: OwnStep, bundle: Bundle) -> str:
 
     The run works with the bundle as it is read from these bytes, so a new run and a resumed run work with the same one.
     """
-    raw = bundle.encoded()
+    raw = encode_bundle(bundle)
     key = blob_key(BUNDLES, raw)
     await step.services.blobs.put(key, raw)
     if step.bundle is None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from gofer.engine.own_step import OwnStep
 from gofer.engine.owned_run import OwnedRun
 from gofer.engine.permitted_call import Permitted
+from gofer.journal.approval_entries import About, ApprovalDecided
 from gofer.journal.lineage import child_of
 from gofer.journal.purposes import is_own
 from gofer.projections.calls import Call
@@ -74,12 +75,14 @@ async def denials(step: OwnStep) -> int:
     decisions = [
         (name, approval.decided) for state in states.values() for name, approval in state.progress.approvals.items()
     ]
+    return sum(_counts(about, decided) for (about, call), decided in decisions if not is_of_a_script(call))
+
+
+def _counts(about: About, decided: ApprovalDecided | None) -> bool:
+    if decided is None:
+        return about != "call"
     # A denial without a click means that no person could be asked.
-    return sum(
-        about != "call" if decided is None else decided.decision == "denied" and bool(decided.item)
-        for (about, call), decided in decisions
-        if not is_of_a_script(call)
-    )
+    return decided.decision == "denied" and bool(decided.item)
 
 
 async def made_by_calls(step: OwnStep, system: str) -> Sequence[Mapping[str, object]]:
@@ -88,18 +91,24 @@ async def made_by_calls(step: OwnStep, system: str) -> Sequence[Mapping[str, obj
     Messages that the runs themselves posted, such as answers and questions, are not among them. Raises TemporaryError.
     """
     states = [*(await family(step, step.root.run)).values()]
-    started = step.root.progress.started
+    earlier = _continued(step.root.checks)
     with contextlib.suppress(Corrupt):
         for _ in range(_MOST_CONTINUED):
-            if started is None or not started.continues:
+            if not earlier:
                 break
-            continued = await family(step, started.continues)
-            states += continued.values()
-            earlier = continued.get(started.continues)
-            started = earlier.progress.started if earlier is not None else None
+            found = await family(step, earlier)
+            states += found.values()
+            earlier = _continued(found.get(earlier))
     tools = {name for name, tool in step.services.tools.items() if tool.target.system == system}
     calls = [call for state in states for call in state.calls.calls.values()]
     return [call.details for call in calls if call.tool in tools and _has_made(call)]
+
+
+def _continued(state: CheckState | None) -> str:
+    """Return the run that a run continues; empty if it continues none, or has no journal."""
+    if state is None or state.progress.started is None:
+        return ""
+    return state.progress.started.continues
 
 
 def _has_made(call: Call) -> bool:

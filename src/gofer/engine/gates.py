@@ -250,7 +250,7 @@ def most(item: Permitted, most: int, *, made: int) -> Refused | None:
 
 
 def question(item: Permitted, denied: int) -> Refused | None:
-    """Refuse a call that needs an approval after people denied so many calls of the run that it may not ask again."""
+    """Refuse a call that needs an approval once so many calls of the run were denied, or wait, that it asks no more."""
     if item.for_script or denied < DENIALS:
         return None
     decided = f"people denied {DENIALS} calls of this run, or have not decided yet"

@@ -22,7 +22,7 @@ _REFUSED: Mapping[str, str] = {
     "stays_private": "the run began where only some people read, and `private_channels` lets it write nowhere else",
     "most": "the run made as many calls of the tool as `most` allows",
     "bounded": "`arguments` of the workflow file does not allow these values",
-    "denied_before": "people denied so many calls of the run that it asks no more",
+    "denied_before": "people denied so many calls of the run, or have not decided yet, that it asks no more",
     "not_made_here": "no call of the run made what this call changes",
     "unread_address": "no source that the run read has the address",
     "chosen_address": "the run began where only some people read, and the call did not name the address",

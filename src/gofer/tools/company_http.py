@@ -75,10 +75,12 @@ class CompanyHttp(Http):
         if host in self.named:
             return self._noted(request, await self._send_outside(request))
         key = key_of(request.url)
+        if key in self.offered:
+            return await self._send_outside(request)
         # The sentences do not repeat the address, because what a result holds counts as read.
-        if key not in self.offered and not self.call.live(request.url):
+        if not self.call.live(request.url):
             raise ToolError(_UNREAD, code="unread_address")
-        if key not in self.offered and self.call.live.chosen(key):
+        if self.call.live.chosen(key):
             raise ToolError(_CHOSEN, code="chosen_address")
         return await self._send_outside(request)
 

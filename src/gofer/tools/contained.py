@@ -58,24 +58,25 @@ async def contained(name: str, code: Callable[[], Awaitable[T]], blocking: float
     if loop.get_task_factory() is None:
         loop.set_task_factory(_task)
     _watch(blocking)
-    token = _CURRENT.set(name)
+    call = (name, blocking)
+    token = _CURRENT.set(call)
     try:
-        return await _through(name, run())
+        return await _through(call, run())
     finally:
         _CURRENT.reset(token)
 
 
-async def _through(name: str, code: Coroutine[Any, Any, T]) -> T:
+async def _through(call: tuple[str, float], code: Coroutine[Any, Any, T]) -> T:
     """Return what a coroutine of a tool returns, step by step."""
-    return await _each(name, code)
+    return await _each(call, code)
 
 
 @types.coroutine
-def _each(name: str, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+def _each(call: tuple[str, float], code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
     thread = threading.get_ident()
     step: Callable[[], object] = partial(code.send, None)
     while True:
-        _STEPS[thread] = (name, next(_NUMBERS))
+        _STEPS[thread] = (*call, next(_NUMBERS))
         try:
             waits_for = step()
         except StopIteration as end:
@@ -98,8 +99,9 @@ def _each(name: str, code: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
             step = partial(code.send, given)
 
 
-_STEPS: dict[int, tuple[str, int]] = {}
-"""The tool with code that runs now, and the number of this step, by thread. Its event loop does nothing else."""
+_STEPS: dict[int, tuple[str, float, int]] = {}
+"""The tool whose code runs now in each thread, its limit in seconds, and the number of this step. The event loop of the
+thread does nothing else meanwhile."""
 _NUMBERS = itertools.count()
 
 
@@ -109,29 +111,30 @@ def _watch(blocking: float) -> None:
 
 
 def _look(blocking: float) -> None:
-    """Log each step that takes longer than `blocking` seconds, once, for as long as the process lives."""
-    seen: set[tuple[str, int]] = set()
-    told: set[tuple[str, int]] = set()
+    """Log each step with this limit that takes longer, once, for as long as the process lives."""
+    seen: set[int] = set()
+    told: set[int] = set()
     while True:
         time.sleep(blocking)
-        steps = set(_STEPS.copy().values())
-        for name, number in (steps & seen) - told:
-            _log.error(_BLOCKS, name, blocking)
-            told.add((name, number))
-        seen, told = steps, told & steps
+        steps = {number: name for name, limit, number in _STEPS.copy().values() if limit == blocking}
+        for number in (steps.keys() & seen) - told:
+            _log.error(_BLOCKS, steps[number], blocking)
+            told.add(number)
+        seen = set(steps)
+        told &= seen
 
 
-_CURRENT: ContextVar[str] = ContextVar("tool", default="")
-"""The tool that this task makes a call of."""
+_CURRENT: ContextVar[tuple[str, float] | None] = ContextVar("tool", default=None)
+"""The tool to whose call this task belongs, and the limit in seconds of its steps."""
 
 
 def _task(
     loop: asyncio.AbstractEventLoop, code: Coroutine[Any, Any, T] | Generator[Any, None, T], **options: Any
 ) -> asyncio.Task[T]:
     """Return a new task. A task that a contained call starts is contained too."""
-    name = _CURRENT.get()
-    if name and isinstance(code, Coroutine):
-        code = _through(name, code)
+    call = _CURRENT.get()
+    if call is not None and isinstance(code, Coroutine):
+        code = _through(call, code)
     return asyncio.Task(code, loop=loop, **options)
 
 

@@ -1,7 +1,7 @@
 """The bundle of a run: a copy of its workflow's files, stored as one body under its hash."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -39,15 +39,13 @@ class Bundle:
 
     def tool_schemas(self) -> str:
         """Return the tool schemas as canonical JSON."""
-        if "tools" not in self._written:
-            self._written["tools"] = encode(self.tools)
-        return self._written["tools"].decode()
+        return self.written("tools", lambda: encode(self.tools)).decode()
 
-    def encoded(self) -> bytes:
-        """Return the canonical bytes of the bundle."""
-        if "bundle" not in self._written:
-            self._written["bundle"] = encode_bundle(self)
-        return self._written["bundle"]
+    def written(self, name: str, write: Callable[[], bytes]) -> bytes:
+        """Return bytes that follow from the bundle, written once for all its runs."""
+        if name not in self._written:
+            self._written[name] = write()
+        return self._written[name]
 
     def chain(self) -> Sequence[Candidate]:
         """Return the models of the run with their request parameters, in the order in which the run asks them."""
@@ -55,7 +53,11 @@ class Bundle:
 
 
 def encode_bundle(bundle: Bundle) -> bytes:
-    """Return the canonical bytes of a bundle, written anew."""
+    """Return the canonical bytes of a bundle."""
+    return bundle.written("bundle", lambda: _encoded(bundle))
+
+
+def _encoded(bundle: Bundle) -> bytes:
     loaded = bundle.loaded
     return encode(
         {

@@ -11,7 +11,7 @@ from typing import Final, get_args
 from gofer_simulators.json_values import is_array, texts
 from gofer_simulators.slack.arguments import Arguments
 from gofer_simulators.slack.backend import Answer, Backend
-from gofer_simulators.slack.workspace import Channel, Message, Session, SessionStatus, SlackRefusal, Workspace
+from gofer_simulators.slack.workspace import AgentSession, Channel, Message, SessionStatus, SlackRefusal, Workspace
 
 MAX_TITLE = 200
 MAX_LOADING_MESSAGES = 10
@@ -76,10 +76,10 @@ def session_status(word: str) -> SessionStatus:
     raise _wrong("status")
 
 
-def put_status(workspace: Workspace, place: tuple[str, str], status: SessionStatus, title: str = "") -> Session:
+def put_status(workspace: Workspace, place: tuple[str, str], status: SessionStatus, title: str = "") -> AgentSession:
     """Set the status of the session in a thread; only a new session takes the title."""
     before = workspace.sessions.get(place)
-    session = Session(status, before.title if before else title, workspace.now())
+    session = AgentSession(status, before.title if before else title, workspace.now())
     workspace.sessions[place] = session
     return session
 

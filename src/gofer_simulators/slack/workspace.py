@@ -125,7 +125,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class AgentSession:
     """The session of an agent in a thread, with one slot for the status."""
 
     status: SessionStatus
@@ -183,7 +183,7 @@ class Workspace:
         self.channels: dict[str, Channel] = {}
         self.whispers: list[Message] = []
         """The messages that only one person saw, oldest first."""
-        self.sessions: dict[tuple[str, str], Session] = {}
+        self.sessions: dict[tuple[str, str], AgentSession] = {}
         """The sessions of the app, by channel and thread."""
         self.streams: dict[tuple[str, str], Stream] = {}
         """The streams that did not end, by channel and `ts` of their messages."""

@@ -1,6 +1,7 @@
 """The wheel of an earlier version of Gofer, which shipped other texts."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from support.app.company import ROOT
@@ -18,8 +19,8 @@ EARLIER = (
 """What the earlier version wrote in place of words of this one, by file."""
 
 
-def earlier_wheel(source: Path) -> Path:
-    """Build the earlier version from a copy of this checkout in a folder, and return the path of its wheel."""
+def earlier_wheel(source: Path, texts: Sequence[tuple[str, str, str]] = EARLIER) -> Path:
+    """Build an earlier version, which wrote other texts, from a copy of this checkout; return the path of its wheel."""
     shipped = (
         ".agents",
         ".ci",
@@ -38,7 +39,7 @@ def earlier_wheel(source: Path) -> Path:
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "images"))
     for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "template.yaml"):
         shutil.copyfile(ROOT / name, source / name)
-    for path, new, old in EARLIER:
+    for path, new, old in texts:
         text = (source / path).read_text()
         assert new in text
         (source / path).write_text(text.replace(new, old, 1))

@@ -168,7 +168,7 @@ OF_HARM = (
     Mutant(
         "a company's tool requests only addresses that the run read",
         "tools/company_http.py",
-        "if key not in self.offered and not self.call.live(request.url):",
+        "if not self.call.live(request.url):",
         "if False:",
         _played("S4c"),
     ),

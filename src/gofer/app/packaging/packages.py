@@ -114,18 +114,25 @@ def package(
     shutil.rmtree(target, ignore_errors=True)
     with emptied_on_failure(target):
         target.mkdir(parents=True)
-        services: Sequence[str] = () if KINDS[handler] == "ingress" else SERVICES
-        if uv:
-            install(locks, target, services, uv)
-        for lock in () if uv else locks:
-            copy_installed(lock, target, services, take)
+        _add_libraries(KINDS[handler], locks, target, uv, take)
         copy_own(handler, target, root)
         left: Sequence[Path] = ()
         if bytecode:
             left = compile_all(target, python, OWN)
         if KINDS[handler] == "worker" and any((target / name).is_dir() for name in IMPORTED):
-            _import(locks, target, uv)
+            _check_imports(locks, target, uv)
         return left
+
+
+def _add_libraries(kind: str, locks: Sequence[Path], target: Path, uv: str, take: Take) -> None:
+    services = SERVICES
+    if kind == "ingress":
+        services = ()
+    if uv:
+        install(locks, target, services, uv)
+        return
+    for lock in locks:
+        copy_installed(lock, target, services, take)
 
 
 def _company_locks(root: Path) -> Sequence[Path]:
@@ -139,7 +146,7 @@ def _company_locks(root: Path) -> Sequence[Path]:
     return [root / OWN_LOCK] if wanted else []
 
 
-def _import(locks: Sequence[Path], target: Path, uv: str) -> None:
+def _check_imports(locks: Sequence[Path], target: Path, uv: str) -> None:
     """Import the company's modules against a package. Raises ConfigError for one that cannot be imported."""
     if not uv:
         refuse_failures(target, target, sys.executable)

@@ -78,7 +78,8 @@ def shortened(text: str, most: int = _QUOTED) -> str:
 
 def bounded(verdict: Verdict) -> Verdict:
     """Return a verdict with short sentences, whatever a model wrote, because the journal keeps it."""
-    summary, detail = shortened(verdict.summary, _SUMMARY), shortened(verdict.detail, _DETAIL)
+    summary = shortened(verdict.summary, _SUMMARY)
+    detail = shortened(verdict.detail, _DETAIL)
     if (summary, detail) == (verdict.summary, verdict.detail):
         return verdict
     return replace(verdict, summary=summary, detail=detail)
