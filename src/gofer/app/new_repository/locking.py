@@ -51,43 +51,40 @@ def own_requirements(folder: Path) -> Sequence[str]:
 
 def own_lock(folder: Path) -> bytes:
     """Return the lock of the packages that a company declares, as it is if it still fits. Raises ConfigError."""
-    wanted = own_requirements(folder)
     lock = folder / OWN_LOCK
     if is_current(folder):
         return lock.read_bytes()
-    uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
-    if uv is None:
-        raise ConfigError(f"uv is not here, which locks {wanted[0]} of pyproject.toml: install it, as with pip.")
-    minimum = re.search(r">=\s*(\d+\.\d+)", as_text(_project(folder).get("requires-python")))
+    wanted = own_requirements(folder)
     with TemporaryDirectory() as name:
         made = Path(name, OWN_LOCK)
         if lock.is_file():
             # Versions that still fit stay. uv would look for a folder of wheels beside the copy.
-            made.write_text(
-                re.sub(r"^--.*\n", "", lock.read_text(encoding="utf-8"), flags=re.MULTILINE), encoding="utf-8"
-            )
-        words = [
-            uv,
-            "pip",
-            "compile",
-            "--quiet",
-            "--universal",
-            "--generate-hashes",
-            "--no-header",
-            "--no-annotate",
-            "--emit-find-links",
-        ]
-        words += ["--python-version", minimum[1] if minimum else "3.11", "--output-file", str(made)]
-        words += ["--constraints", str(shipped() / "locks" / "runtime.lock"), "-"]
-        done = subprocess.run(  # noqa: S603 - own words, no shell
-            words, input="\n".join(wanted), text=True, check=False, cwd=folder, stdout=subprocess.DEVNULL
-        )
-        if done.returncode:
-            raise ConfigError(
-                f"uv says above why {', '.join(wanted)} cannot be locked beside Gofer {gofer_version()}: correct "
-                "`dependencies` in pyproject.toml."
-            )
+            kept = re.sub(r"^--.*\n", "", lock.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            made.write_text(kept, encoding="utf-8")
+        _compile(folder, wanted, made)
         return f"{_first_line(wanted)}\n{made.read_text(encoding='utf-8')}".encode()
+
+
+def _compile(folder: Path, wanted: Sequence[str], made: Path) -> None:
+    """Let uv write the lock of some packages to a path, with the versions that stand there if they fit."""
+    uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
+    if uv is None:
+        raise ConfigError(f"uv is not here, which locks {wanted[0]} of pyproject.toml: install it, as with pip.")
+    minimum = re.search(r">=\s*(\d+\.\d+)", as_text(_project(folder).get("requires-python")))
+    words = [
+        uv,
+        *"pip compile --quiet --universal --generate-hashes --no-header --no-annotate --emit-find-links".split(),
+    ]
+    words += ["--python-version", minimum[1] if minimum else "3.11", "--output-file", str(made)]
+    words += ["--constraints", str(shipped() / "locks" / "runtime.lock"), "-"]
+    done = subprocess.run(  # noqa: S603 - own words, no shell
+        words, input="\n".join(wanted), text=True, check=False, cwd=folder, stdout=subprocess.DEVNULL
+    )
+    if done.returncode:
+        raise ConfigError(
+            f"uv says above why {', '.join(wanted)} cannot be locked beside Gofer {gofer_version()}: correct "
+            "`dependencies` in pyproject.toml."
+        )
 
 
 def is_current(folder: Path) -> bool:
