@@ -71,10 +71,8 @@ def _compile(folder: Path, wanted: Sequence[str], made: Path) -> None:
     if uv is None:
         raise ConfigError(f"uv is not here, which locks {wanted[0]} of pyproject.toml: install it, as with pip.")
     minimum = re.search(r">=\s*(\d+\.\d+)", as_text(_project(folder).get("requires-python")))
-    words = [
-        uv,
-        *"pip compile --quiet --universal --generate-hashes --no-header --no-annotate --emit-find-links".split(),
-    ]
+    words = [uv, "pip", "compile", "--quiet", "--universal", "--generate-hashes"]
+    words += ["--no-header", "--no-annotate", "--emit-find-links"]
     words += ["--python-version", minimum[1] if minimum else "3.11", "--output-file", str(made)]
     words += ["--constraints", str(shipped() / "locks" / "runtime.lock"), "-"]
     done = subprocess.run(  # noqa: S603 - own words, no shell
